@@ -24,7 +24,8 @@ func (a *Admin) Webhook(ctx context.Context, tenant spool.Tenant, name string) (
 
 // CreateWebhook makes an endpoint for the actor of ctx, with its first secret. Commits that begin more than a second
 // after it has returned send it their events. It returns an [spool.Invalid] error that begins with the name of the
-// wrong field or with "webhooks:", and a [spool.Conflict] error for a name that is in use. The caller checks that the
+// wrong field or with "webhooks:", a [spool.Conflict] error for a name that is in use, and a [spool.Forbidden] error for
+// a maker whose right could not be looked up later (see [option.Webhooks]). The caller checks that the
 // actor may approve if there is an approver.
 func (a *Admin) CreateWebhook(
 	ctx context.Context, tenant spool.Tenant, c wire.WebhookCreate,
@@ -33,7 +34,8 @@ func (a *Admin) CreateWebhook(
 }
 
 // ChangeWebhook changes an endpoint. It returns the errors of CreateWebhook, a [spool.NotFound] error if there is no
-// such endpoint, and a [spool.Forbidden] error for one of the configuration, which can only be disabled and enabled.
+// such endpoint, and a [spool.Forbidden] error for one of the configuration, which can only be disabled and enabled,
+// and for one that would be enabled although the right of its maker has ended.
 func (a *Admin) ChangeWebhook(
 	ctx context.Context, tenant spool.Tenant, name string, c wire.WebhookChange,
 ) (wire.WebhookEndpoint, error) {

@@ -36,7 +36,10 @@ func setupPlanned(t *testing.T, c server.Config) *bundle {
 		t.Fatal(err)
 	}
 	return setupOver(t, c, engine.Config{
-		Webhooks: option.Webhooks{Sender: sender, Vault: vault},
+		Webhooks: option.Webhooks{
+			Sender: sender, Vault: vault,
+			MayTell: func(context.Context, wire.Maker, string) error { return nil },
+		},
 		Schedules: option.Schedules{
 			MayStart: func(_ context.Context, m wire.Maker) (wire.Rights, error) {
 				return m.Rights, nil

@@ -228,7 +228,7 @@ func (t table) Routes(r *rest.Routes) {
 // webhooks are the endpoints of who is told of events.
 func (t table) webhooks(r *rest.Routes) {
 	const path, one = "/api/agent/webhooks", "/api/agent/webhooks/{name}"
-	hooks := webhooks.Controller{Engine: t.engine, Tests: &webhooks.Tests{}}
+	hooks := webhooks.Controller{Engine: t.engine, Auth: t.auth, Tests: &webhooks.Tests{}}
 	op := func(id string, options ...rest.RouteOption) []rest.RouteOption {
 		return t.op(id, access.ScopeWebhooks, options...)
 	}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -65,6 +66,7 @@ func newHooked(t *testing.T, c server.Config) *hooked {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hooks.MayTell = func(context.Context, wire.Maker, string) error { return nil }
 	hooks.MayApprove = server.MayApprove(c.LinkApprovers)
 	hooks.Endpoints = []option.WebhookEndpoint{{
 		Name: "desk", Tenant: "a", URL: peer.URL + "/desk?key=hidden", Secrets: []string{webhookSecret}, Approver: "cleo",
@@ -236,6 +238,13 @@ func TestWebhookLinkOfMaker(t *testing.T) {
 	}
 	if got := h.shows(t, link, "text/html"); got.status != http.StatusGone {
 		t.Errorf("of an endpoint that is gone: %d %s", got.status, got.body)
+	}
+	create("anna")
+	if got := h.shows(t, link, "text/html"); got.status != http.StatusGone {
+		t.Errorf("of the maker's next endpoint of that name: %d %s", got.status, got.body)
+	}
+	if err := h.engine.RemoveWebhook(t.Context(), "a", "mine"); err != nil {
+		t.Fatal(err)
 	}
 	create("bert")
 	if got := h.shows(t, link, "text/html"); got.status != http.StatusGone {

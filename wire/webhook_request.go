@@ -13,6 +13,9 @@ type WebhookCreate struct {
 	Text bool `json:"text,omitempty"`
 	// Approver is who answers with the links in the events. Left out: the events have no link.
 	Approver string `example:"ann@example.com" json:"approver,omitempty"`
+	// Maker is who makes the endpoint. The endpoint ends with its right: MayTell of the option Webhooks looks it up. It
+	// comes from the host, and nobody sees it. Nil: nothing is looked up.
+	Maker *Maker `json:"-"`
 }
 
 // WebhookMade is an endpoint with a secret that was made just now.
@@ -36,6 +39,9 @@ type WebhookChange struct {
 	Approver *string `json:"approver,omitempty" nullable:"false"`
 	// Disabled is whether it gets no events. It is the only change of an endpoint that the configuration has.
 	Disabled *bool `json:"disabled,omitempty" nullable:"false"`
+	// Maker is who changes the endpoint. If it has made the endpoint, its credentials of now count from then on. It comes
+	// from the host. Nil: the endpoint keeps those that it has.
+	Maker *Maker `json:"-"`
 }
 
 // WebhookRotation changes the secrets of an endpoint.

@@ -17,12 +17,22 @@ type Webhooks struct {
 	Endpoints []WebhookEndpoint
 	// Hosts are the hosts that the webhook of a start may name, each with its secrets. Defaults to none.
 	Hosts []WebhookHost
-	// MaxEndpoints bounds the endpoints of a tenant that are not of the configuration. Defaults to 20.
+	// MaxEndpoints bounds the endpoints of a tenant that are not of the configuration. One subject may make all of them.
+	// Defaults to 20.
 	MaxEndpoints int
 	// Keep is how long events that could not be delivered are kept. Defaults to 30 days.
 	Keep time.Duration
 	// Vault keeps the URLs and secrets of endpoints that are not of the configuration. Nil: none can be made.
 	Vault Vault
+	// MayTell looks up whether the maker of an endpoint may still have it: see [wire.WebhookCreate.Maker]. The approver is
+	// the endpoint's, empty for one without. It is called when the endpoint is made, when it is enabled, and before each
+	// attempt. A [spool.Forbidden] error says that the right has ended: it disables the endpoint. After any other error
+	// the event comes again later. Nil: endpoints with a maker cannot be made, except with MaxAge, and their events wait for a
+	// process that has a MayTell.
+	MayTell func(ctx context.Context, maker wire.Maker, approver string) error
+	// MaxAge is how long an endpoint gets events after it was made, if its maker is of the kind [wire.MakerPrincipal].
+	// MayTell is not asked about it. Zero: MayTell decides about these makers.
+	MaxAge time.Duration
 	// Link returns the address of a page with which the approver of an endpoint answers a question, up to
 	// [wire.MaxWebhookLink] bytes. It is called for each attempt, returns the same permission for the same link, and
 	// must not store the address. Nil: no endpoint has an approver.
@@ -80,6 +90,9 @@ type WebhookLink struct {
 	Digest          string
 	// Endpoint is the endpoint that makes the link, and MadeBy its maker. MadeBy is empty for one of the configuration.
 	Endpoint, MadeBy string
-	Approver         string
-	ExpiresAt        time.Time
+	// EndpointCreatedAt is when the endpoint was made, so that the links of one that was removed do not work again when
+	// another one gets its name. Zero: the configuration has it.
+	EndpointCreatedAt time.Time
+	Approver          string
+	ExpiresAt         time.Time
 }

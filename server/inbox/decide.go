@@ -116,7 +116,7 @@ func (c Controller) open(
 }
 
 // stillMade returns a [spool.NotFound] error for a link that was revoked. One of a webhook ends with its endpoint: when
-// that is removed, disabled, or somebody else's, or has another approver.
+// that is removed, also if another one gets its name, disabled, or has another approver.
 func (c Controller) stillMade(ctx context.Context, g auth.LinkGrant) error {
 	if g.Webhook == "" {
 		_, err := c.Engine.Link(ctx, g.Tenant, g.ID)
@@ -124,7 +124,7 @@ func (c Controller) stillMade(ctx context.Context, g auth.LinkGrant) error {
 	}
 	e, err := c.Engine.Webhook(ctx, g.Tenant, g.Webhook)
 	if err == nil && (!e.DisabledAt.IsZero() || e.Approver != g.Approver ||
-		auth.WebhookMaker(e.Name, e.MadeBy) != g.MadeBy) {
+		auth.WebhookMaker(e.Name, e.MadeBy) != g.MadeBy || auth.WebhookBorn(e.CreatedAt) != g.WebhookBorn) {
 		err = auth.ErrLinkExpired
 	}
 	return err

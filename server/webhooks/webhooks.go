@@ -8,13 +8,15 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/wire"
 )
 
-// Controller has the endpoints. Both fields are required.
+// Controller has the endpoints. All fields are required.
 type Controller struct {
 	Engine *engine.Engine
+	Auth   *auth.Auth
 	// Tests bounds the tests of the callers.
 	Tests *Tests
 }
@@ -43,12 +45,16 @@ func (c Controller) List(ctx context.Context, _ struct{}) (WebhookList, error) {
 
 // Create makes an endpoint and its first secret, which the answer shows this once. Events that happen a second after
 // the answer are sent there. An approver needs the scope approve as well: the events about questions then have a link
-// with which the approver answers. An endpoint ends with the credentials of its maker only if somebody removes it.
+// with which the approver answers. The right of the caller is looked up again before each attempt: when its credentials
+// end, or lose a scope that the endpoint needs, the endpoint is disabled. Where nobody can look up later what the
+// caller may do, the making is refused.
 func (c Controller) Create(ctx context.Context, in wire.WebhookCreate) (wire.WebhookMade, error) {
 	p := call.By(ctx)
 	if in.Approver != "" && !p.May(access.ScopeApprove) {
 		return wire.WebhookMade{}, access.Lacks(access.ScopeApprove, "an approver")
 	}
+	maker := c.Auth.Maker(ctx)
+	in.Maker = &maker
 	made, err := c.Engine.CreateWebhook(call.Acting(ctx), p.Tenant, in)
 	secret(ctx)
 	return made, about(ctx, err)
@@ -68,7 +74,8 @@ type ChangeInput struct {
 }
 
 // Change changes an endpoint. Fields that the body leaves out do not change. An endpoint of the configuration can only
-// be disabled and enabled. Events that wait for an endpoint which is disabled are dead at once.
+// be disabled and enabled. One whose maker's right has ended is enabled only by its maker, with other credentials.
+// Events that wait for an endpoint which is disabled are dead at once.
 func (c Controller) Change(ctx context.Context, in ChangeInput) (wire.WebhookEndpoint, error) {
 	p := call.By(ctx)
 	if in.Body.Approver != nil && *in.Body.Approver != "" && !p.May(access.ScopeApprove) {
@@ -84,6 +91,8 @@ func (c Controller) Change(ctx context.Context, in ChangeInput) (wire.WebhookEnd
 			return wire.WebhookEndpoint{}, about(ctx, err)
 		}
 	}
+	maker := c.Auth.Maker(ctx)
+	in.Body.Maker = &maker
 	e, err := c.Engine.ChangeWebhook(call.Acting(ctx), p.Tenant, in.Name, in.Body)
 	return e, about(ctx, err)
 }

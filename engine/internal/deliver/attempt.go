@@ -24,6 +24,8 @@ const (
 	unknownFor  = 24 * time.Hour
 	// maxCause is the longest reason that is kept, in bytes.
 	maxCause = 500
+	// rightEnded is why an endpoint is disabled whose maker may not have it any more.
+	rightEnded = "the right of its maker has ended"
 )
 
 // attempt is one delivery of an event.
@@ -88,7 +90,7 @@ func (d *Deliverer) find(ctx context.Context, a *attempt) (err error) {
 	case err == nil && !a.to.DisabledAt.IsZero():
 		return dead("the endpoint is disabled")
 	case err == nil:
-		return nil
+		return d.checkMaker(ctx, a)
 	case missing && !a.isHost() && !a.payload.FromFile:
 		return &store.AckError{Ack: store.Ack{Kind: store.AckDone}} // somebody has removed it
 	case missing && time.Since(a.event.Timestamp) >= unknownFor:
@@ -98,6 +100,27 @@ func (d *Deliverer) find(ctx context.Context, a *attempt) (err error) {
 		return again(unknownWait)
 	default:
 		return d.troubled(ctx, a, "read an endpoint", err)
+	}
+}
+
+// checkMaker says what becomes of an event whose endpoint's maker may not have it any more.
+func (d *Deliverer) checkMaker(ctx context.Context, a *attempt) error {
+	err := d.Endpoints.MayTell(ctx, a.Tenant, a.to)
+	switch {
+	case spool.CodeOf(err) == spool.Forbidden:
+		d.disable(ctx, a, rightEnded)
+		return dead(rightEnded)
+	case err != nil:
+		return d.troubled(ctx, a, "look up the right of an endpoint's maker", err)
+	}
+	return nil
+}
+
+// disable takes the endpoint of an event out of use.
+func (d *Deliverer) disable(ctx context.Context, a *attempt, reason string) {
+	if err := d.Endpoints.Disable(ctx, a.Tenant, a.Subject, reason); err != nil {
+		d.Log.WarnContext(ctx, "disable an endpoint", "tenant", a.Tenant, "endpoint", a.Subject, "reason", reason,
+			"error", err)
 	}
 }
 
@@ -112,7 +135,8 @@ func (d *Deliverer) link(ctx context.Context, a *attempt, body webhook.Body) (we
 		var err error
 		link, err = d.Link(ctx, option.WebhookLink{
 			Key: a.Thread(), ThreadCreatedAt: a.event.Data.ThreadCreatedAt, Call: q.ToolCallID, Digest: q.Digest,
-			Endpoint: a.Subject, MadeBy: a.to.MadeBy, Approver: a.to.Approver, ExpiresAt: q.ExpiresAt,
+			Endpoint: a.Subject, MadeBy: a.to.MadeBy, EndpointCreatedAt: a.to.CreatedAt,
+			Approver: a.to.Approver, ExpiresAt: q.ExpiresAt,
 		})
 		if err != nil {
 			return webhook.Sent{}, d.troubled(ctx, a, "make the link of a webhook event", err)
@@ -145,9 +169,7 @@ func (d *Deliverer) settle(
 	case o.Class == webhook.Gone:
 		ack = store.Ack{Kind: store.AckDead, Cause: bounded(spool.MessageOf(o.Err))}
 		if !a.isHost() {
-			if err := d.Endpoints.Disable(ctx, a.Tenant, a.Subject, ack.Cause); err != nil {
-				d.Log.WarnContext(ctx, "disable an endpoint that is gone", "tenant", a.Tenant, "endpoint", a.Subject, "error", err)
-			}
+			d.disable(ctx, a, ack.Cause)
 		}
 	case more:
 		ack = store.Ack{Kind: store.AckRelease, After: wait}

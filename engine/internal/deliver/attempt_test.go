@@ -110,6 +110,35 @@ func TestGone(t *testing.T) {
 	})
 }
 
+// An endpoint whose maker's right has ended is disabled, and nothing is sent. While nobody knows the right, its events
+// wait without an attempt.
+func TestRightEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK)})
+		s.right = spool.Errorf(spool.Unavailable, "no file of tokens")
+		s.tell("a", event("msg_1", "t1", 1))
+		s.run(24 * time.Hour)
+		same(t, "the requests while nobody knows", s.ids("a"), nil)
+		same(t, "the dead events while nobody knows", s.jobs(wire.JobDead), nil)
+		s.right = nil
+		s.run(time.Minute)
+		if got := s.ids("a"); len(got) != 1 {
+			t.Errorf("the requests are %v", got)
+		}
+		s.right = spool.Errorf(spool.Forbidden, "the token is not in the file any more")
+		s.tell("a", event("msg_2", "t1", 2))
+		s.run(time.Minute)
+		if got := s.ids("a"); len(got) != 1 {
+			t.Errorf("the requests behind the right are %v", got)
+		}
+		same(t, "the dead events", s.jobs(wire.JobDead), []string{"msg_2: the right of its maker has ended"})
+		if e := s.endpoints["a"]; e.DisabledAt.IsZero() || e.DisabledReason != "the right of its maker has ended" {
+			t.Errorf("the endpoint is %+v", e.WebhookEndpoint)
+		}
+	})
+}
+
 // The endpoint says when to come again.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()

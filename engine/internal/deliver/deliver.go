@@ -29,6 +29,9 @@ type Endpoints interface {
 	// Host returns the endpoint of a URL that a start has named, or an [spool.Invalid] error if the configuration does
 	// not list its host for the tenant.
 	Host(tenant spool.Tenant, url string) (endpoint.Endpoint, error)
+	// MayTell returns a [spool.Forbidden] error if the right of an endpoint's maker has ended. After any other error it is
+	// not known now.
+	MayTell(ctx context.Context, tenant spool.Tenant, e endpoint.Endpoint) error
 	// Disable ends the events of an endpoint. The reason is for a person.
 	Disable(ctx context.Context, tenant spool.Tenant, name, reason string) error
 	// Tenants returns the tenants that may have events.

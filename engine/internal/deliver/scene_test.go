@@ -41,6 +41,8 @@ type scene struct {
 	// network leads to the peers.
 	network http.RoundTripper
 	link    func(context.Context, option.WebhookLink) (string, error)
+	// right is the answer about the right of each endpoint's maker.
+	right error
 
 	mu        sync.Mutex
 	log       bytes.Buffer
@@ -159,6 +161,9 @@ func (s *scene) Host(tenant spool.Tenant, url string) (endpoint.Endpoint, error)
 	e.URL = ""
 	return e, err
 }
+
+// MayTell answers with the right of the scene.
+func (s *scene) MayTell(context.Context, spool.Tenant, endpoint.Endpoint) error { return s.right }
 
 func (s *scene) Disable(_ context.Context, _ spool.Tenant, name, reason string) error {
 	s.change(name, func(e *endpoint.Endpoint) { e.DisabledAt, e.DisabledReason = time.Now(), reason })

@@ -187,7 +187,9 @@ func (b *Book) Find(ctx context.Context, tenant spool.Tenant, endpoint string) (
 		return Endpoint{}, err
 	}
 	form, err := webhook.NewForm(webhook.FormConfig{Form: webhook.FormName(e.Form)})
-	return Endpoint{WebhookEndpoint: e.WebhookEndpoint, URL: private.URL, Signer: signer, Render: form}, err
+	return Endpoint{
+		WebhookEndpoint: e.WebhookEndpoint, Maker: e.Maker, URL: private.URL, Signer: signer, Render: form,
+	}, err
 }
 
 // find returns the row of an endpoint that is not of the configuration.
@@ -262,6 +264,8 @@ var (
 	errNone     = spool.Errorf(spool.NotFound, "There is no such endpoint")
 	errNotMaker = spool.Errorf(spool.Forbidden,
 		"Only who made an endpoint can change its approver, and its url while it has one: remove it, and make another one")
+	errEnded = spool.Errorf(spool.Forbidden,
+		"The right of its maker has ended: remove it, and make another one")
 	errNoVault = spool.Errorf(spool.Invalid,
 		"webhooks: endpoints of the API need a key in the configuration, which seals their secrets")
 	errNoSender = spool.Errorf(spool.Invalid, "webhooks: the configuration has none, so no endpoint can be made")

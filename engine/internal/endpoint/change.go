@@ -39,12 +39,16 @@ func (b *Book) Create(ctx context.Context, tenant spool.Tenant, c wire.WebhookCr
 	if by.OwnOnly && by.Subject == "" {
 		return wire.WebhookMade{}, spool.Errorf(spool.Forbidden, "An endpoint for one's own threads needs a subject")
 	}
+	maker, err := b.maker(ctx, tenant, c)
+	if err != nil {
+		return wire.WebhookMade{}, err
+	}
 	secret := signing.NewSecret()
 	sealed, err := b.seal(tenant, e.Name, secrets{URL: c.URL, Secrets: []string{secret}})
 	if err != nil {
 		return wire.WebhookMade{}, err
 	}
-	if err := b.again(ctx, func() error { return b.insert(ctx, tenant, stored{e, sealed}, &e) }); err != nil {
+	if err := b.again(ctx, func() error { return b.insert(ctx, tenant, stored{e, sealed, maker}, &e) }); err != nil {
 		return wire.WebhookMade{}, err
 	}
 	if err := b.enlist(ctx, tenant); err != nil {
@@ -74,7 +78,8 @@ func (b *Book) insert(ctx context.Context, tenant spool.Tenant, value stored, e 
 	})
 }
 
-// Change changes an endpoint.
+// Change changes an endpoint. It keeps its maker, whoever changes it. If that is the maker itself, the credentials of
+// this change count from then on.
 func (b *Book) Change(
 	ctx context.Context, tenant spool.Tenant, endpoint string, c wire.WebhookChange,
 ) (wire.WebhookEndpoint, error) {
@@ -83,6 +88,10 @@ func (b *Book) Change(
 	}
 	if file := b.configured[name{tenant, endpoint}]; file != nil {
 		return b.changeConfigured(ctx, tenant, file, c)
+	}
+	renewed, err := b.renewed(ctx, tenant, endpoint, c)
+	if err != nil {
+		return wire.WebhookEndpoint{}, err
 	}
 	by := actor.Of(ctx).Subject
 	return b.change(ctx, tenant, endpoint, func(e *stored, tx store.Tx) error {
@@ -98,6 +107,9 @@ func (b *Book) Change(
 		// The maker vouches for the links, wherever they go and whoever answers with them.
 		if (c.URL != nil || c.Approver != nil) && e.Approver != "" && by != e.MadeBy {
 			return errNotMaker
+		}
+		if renewed != nil && by == e.MadeBy {
+			e.Maker = renewed
 		}
 		if c.Disabled != nil {
 			disable(&e.WebhookEndpoint, *c.Disabled, tx, byHand)
@@ -172,7 +184,7 @@ func (b *Book) changeConfigured(
 		return wire.WebhookEndpoint{}, errNone
 	}
 	disabled := change.Disabled
-	if change.Disabled = nil; change != (wire.WebhookChange{}) {
+	if change.Disabled, change.Maker = nil, nil; change != (wire.WebhookChange{}) {
 		return wire.WebhookEndpoint{}, errConfigured
 	}
 	if disabled != nil {

@@ -12,6 +12,8 @@ import (
 type Endpoint struct {
 	wire.WebhookEndpoint
 
+	// Maker is the maker. Nil: its right is not looked up.
+	Maker  *wire.Maker
 	URL    string
 	Signer *signing.Signer
 	Render *webhook.Form

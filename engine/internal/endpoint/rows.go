@@ -32,6 +32,8 @@ type stored struct {
 
 	// Sealed is a secrets that the vault has sealed.
 	Sealed []byte `json:"sealed"`
+	// Maker is the maker, with the credentials of its last change. Nil: its right is not looked up.
+	Maker *wire.Maker `json:"maker,omitempty"`
 }
 
 // secrets are what nobody sees of an endpoint. The oldest secret comes first.

@@ -91,7 +91,7 @@ var longCases = map[string]string{
 	"Unknown":    "AfterApproval Approved Denied DeniedAfter DeniedWith Expired Idempotent SentAgain Siblings Twice",
 	"Usage":      "Lost LostInTool LostStopped Priced",
 	"Wait":       "BehindFailure BehindPark DeadWorker Settle Stop",
-	"Webhook":    "Deleted Expired",
+	"Webhook":    "Aged Deleted Expired",
 }
 
 // idlePoll is how often the engines of a case in idleCases look for what no wake-up told them.
@@ -123,7 +123,7 @@ var idleCases = map[string]string{
 	"TimeLimit":  "Default",
 	"Turns":      "Many WithASnapshot",
 	"Unknown":    "Expired",
-	"Webhook":    "Deleted Expired",
+	"Webhook":    "Aged Deleted Expired",
 }
 
 // idles reports whether a case is in idleCases.

@@ -33,6 +33,9 @@ type LinkGrant struct {
 	CreatedAt int64 `json:"m"`
 	// Webhook is the endpoint that has made the link, and vouches for it. Empty: a principal has made it.
 	Webhook string `json:"w,omitempty"`
+	// WebhookBorn is when the endpoint was made, in microseconds since 1970. Zero: the configuration has it. An endpoint
+	// that is made again under the same name has another time.
+	WebhookBorn int64 `json:"n,omitempty"`
 }
 
 // Key returns the key of the thread.

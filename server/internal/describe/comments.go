@@ -604,7 +604,9 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/internal/auth.LinkGrant.Digest":      "The digest of the question. It differs for each question of each run.",
 	"github.com/spoolhq/spool/server/internal/auth.LinkGrant.Until":       "When the link expires, in Unix seconds.",
 	"github.com/spoolhq/spool/server/internal/auth.LinkGrant.Webhook":     "The endpoint that has made the link, and vouches for it. Empty: a principal has made it.",
-	"github.com/spoolhq/spool/server/internal/auth.streamGrant.All":       "Lets the token open a thread of another subject.",
+	"github.com/spoolhq/spool/server/internal/auth.LinkGrant.WebhookBorn": "When the endpoint was made, in microseconds since 1970. Zero: the configuration has it. An endpoint " +
+		"that is made again under the same name has another time.",
+	"github.com/spoolhq/spool/server/internal/auth.streamGrant.All": "Lets the token open a thread of another subject.",
 	"github.com/spoolhq/spool/server/internal/auth.streamGrant.CreatedAt": "When the thread was created, in microseconds since 1970. A thread that is created again under the " +
 		"same id has another time.",
 	"github.com/spoolhq/spool/server/internal/auth.streamGrant.Credentials":   "Those of the principal that got the token.",
@@ -750,8 +752,9 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/runs.RunRequest.Prompt":           "The user's turn.",
 	"github.com/spoolhq/spool/server/runs.RunRequest.RunID":            "Your own id for the run. A tenant may use an id once. Defaults to a new id.",
 	"github.com/spoolhq/spool/server/runs.RunRequest.StartAt": "When the run starts, at most 366 days ahead. Until then there is no run, but a start that waits, " +
-		"with the same id: see getDelayedStart. It meets a run of the thread when it comes due. A time in " +
-		"the past is now. Left out: now.",
+		"with the same id: see getDelayedStart. It meets a run of the thread when it comes due, with the " +
+		"rights that you have then. A time at which your credentials have ended is refused. A time in the " +
+		"past is now. Left out: now.",
 	"github.com/spoolhq/spool/server/runs.RunRequest.State":          "State and HostState must not be in a request. They are read only to refuse them.",
 	"github.com/spoolhq/spool/server/runs.RunRequest.ThreadID":       "The thread. If it does not exist, it is created. Left out: a new thread. It must not be empty.",
 	"github.com/spoolhq/spool/server/runs.RunRequest.Title":          "The title, if the start creates the thread. Defaults to the beginning of the prompt.",
@@ -920,13 +923,16 @@ var comments = map[string]string{
 		"the answer. An answer to an event with a link is not kept.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Change": "Changes an endpoint. Fields that the body leaves out do not change. An endpoint of the " +
 		"configuration can only\n" +
-		"be disabled and enabled. Events that wait for an endpoint which is disabled are dead at once.",
+		"be disabled and enabled. One whose maker's right has ended is enabled only by its maker, with other " +
+		"credentials.\nEvents that wait for an endpoint which is disabled are dead at once.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Create": "Makes an endpoint and its first secret, which the answer shows this once. Events that happen a " +
 		"second after\n" +
 		"the answer are sent there. An approver needs the scope approve as well: the events about questions " +
 		"then have a link\n" +
-		"with which the approver answers. An endpoint ends with the credentials of its maker only if " +
-		"somebody removes it.",
+		"with which the approver answers. The right of the caller is looked up again before each attempt: " +
+		"when its credentials\n" +
+		"end, or lose a scope that the endpoint needs, the endpoint is disabled. Where nobody can look up " +
+		"later what the\ncaller may do, the making is refused.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Dead": "The events that could not be delivered to an endpoint and are not tried any more, the last one\n" +
 		"first. They are kept for 30 days, unless the configuration says otherwise.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.DropSecret": "Ends the use of the older one of two secrets.",
@@ -1242,6 +1248,8 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.Job.Segment":                    "The segment that the job is for. Leave it out: any.",
 	"github.com/spoolhq/spool/wire.Job.Tenant":                     "The tenant of the run. Defaults to the default tenant.",
 	"github.com/spoolhq/spool/wire.Job.ThreadID":                   "The thread, as the start returned it.",
+	"github.com/spoolhq/spool/wire.Maker.Credentials":              "A hash of what the maker has shown. Empty: there is none.",
+	"github.com/spoolhq/spool/wire.Maker.Until":                    "When the right of the maker ends. Zero: it is not known.",
 	"github.com/spoolhq/spool/wire.MessagesDropped.FromMessageID":  "The first message that left the view.",
 	"github.com/spoolhq/spool/wire.MessagesRestored.BranchID":      "The branch whose messages they are.",
 	"github.com/spoolhq/spool/wire.MessagesRestored.Count":         "The number of restored messages.",
@@ -1368,6 +1376,7 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.RevisionSummary.ID":            "The id: a hash of the agent.",
 	"github.com/spoolhq/spool/wire.RevisionSummary.Model":         "The name of the model.",
 	"github.com/spoolhq/spool/wire.RevisionSummary.Tools":         "How many tools the agent has.",
+	"github.com/spoolhq/spool/wire.Rights.OwnOnly":                "Actor.OwnOnly, and MayNotStop StartRequest.MayNotStop.",
 	"github.com/spoolhq/spool/wire.RunDetail.Children":            "The runs that it has spawned.",
 	"github.com/spoolhq/spool/wire.RunDetail.Delivered":           "The run that has read the message of a steer. Left out: none, or the run is no steer.",
 	"github.com/spoolhq/spool/wire.RunDetail.Entries":             "The run's entries of the thread's record.",
@@ -1494,8 +1503,6 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.ScheduleChange.ToolCallBudget":   "The calls of each run.",
 	"github.com/spoolhq/spool/wire.ScheduleChange.WallTimeMs":       "The milliseconds of each run.",
 	"github.com/spoolhq/spool/wire.ScheduleChange.Zone":             "The time zone of cron.",
-	"github.com/spoolhq/spool/wire.ScheduleMaker.Credentials":       "A hash of what the maker has shown. Empty: there is none.",
-	"github.com/spoolhq/spool/wire.ScheduleMaker.Until":             "When the right of the maker ends. Zero: it is not known.",
 	"github.com/spoolhq/spool/wire.SchedulePolicy.Grace": "A due time is missed if its tick comes later than this, jitter apart: a second to 30 days. Left " +
 		"out: a minute.",
 	"github.com/spoolhq/spool/wire.SchedulePolicy.Jitter": "Ticks come up to this duration later than they are due, less than a day. Left out: not later.",
@@ -1506,7 +1513,6 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.SchedulePreview.Next":           "The next five due times, or fewer if no more follow.",
 	"github.com/spoolhq/spool/wire.ScheduleRequest.Name":           "An id that is unique in the tenant.",
 	"github.com/spoolhq/spool/wire.ScheduleRequest.Paused":         "Whether it begins paused.",
-	"github.com/spoolhq/spool/wire.ScheduleRights.OwnOnly":         "Actor.OwnOnly, and MayNotStop StartRequest.MayNotStop.",
 	"github.com/spoolhq/spool/wire.ScheduleRule.At":                "The only due time.",
 	"github.com/spoolhq/spool/wire.ScheduleRule.Cron":              "A cron pattern of five fields: minute, hour, day of the month, month and day of the week.",
 	"github.com/spoolhq/spool/wire.ScheduleRule.Every":             "A duration between two due times, at least a minute, counted in real time.",

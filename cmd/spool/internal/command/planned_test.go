@@ -146,3 +146,44 @@ func TestScheduleRights(t *testing.T) {
 	check("another token in its place", rights{tokens: list}, maker, spool.Forbidden)
 	check("another one, and a token of this process", rights{tokens: list, printed: true}, maker, spool.Unavailable)
 }
+
+// The right to an endpoint needs the scope webhooks, and approve if the endpoint has an approver.
+func TestWebhookRights(t *testing.T) {
+	t.Parallel()
+
+	list, err := access.Tokens([]access.Token{{Token: "a-token-of-length", Principal: access.Principal{
+		Tenant: "a", Subject: "ann", Scopes: []access.Scope{access.ScopeWebhooks},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer a-token-of-length")
+	p, err := list.Authenticate(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maker := wire.Maker{Tenant: "a", Subject: "ann", Kind: wire.MakerToken, Credentials: p.Credentials}
+	own := maker
+	own.OwnOnly = true
+	for name, c := range map[string]struct {
+		rights   rights
+		maker    wire.Maker
+		approver string
+		want     spool.Code
+	}{
+		"its token":              {rights{tokens: list}, maker, "", ""},
+		"an approver":            {rights{tokens: list}, maker, "dora", spool.Forbidden},
+		"own threads only":       {rights{tokens: list, ownThreads: true}, own, "", ""},
+		"sees all threads still": {rights{tokens: list, ownThreads: true}, maker, "", spool.Forbidden},
+		"no token here":          {rights{}, maker, "", spool.Unavailable},
+	} {
+		if err := c.rights.mayTell(t.Context(), c.maker, c.approver); (err == nil) != (c.want == "") ||
+			err != nil && spool.CodeOf(err) != c.want {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}

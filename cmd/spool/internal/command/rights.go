@@ -39,6 +39,19 @@ func (r rights) mayStart(ctx context.Context, m wire.Maker) (wire.Rights, error)
 	return r.of(ctx, m, "schedules.max_scopes", access.ScopeWrite)
 }
 
+// mayTell is the [option.Webhooks.MayTell] of the process.
+func (r rights) mayTell(ctx context.Context, m wire.Maker, approver string) error {
+	need := []access.Scope{access.ScopeWebhooks}
+	if approver != "" {
+		need = append(need, access.ScopeApprove)
+	}
+	now, err := r.of(ctx, m, "webhooks.max_age", need...)
+	if err == nil && now.OwnOnly && !m.OwnOnly {
+		return errEnded
+	}
+	return err
+}
+
 var errEnded = spool.Errorf(spool.Forbidden, "The token of its maker is not valid any more, or may do less")
 
 // of returns what a maker may do now, if it has the scopes that it needs. With the option, makers without a token need no

@@ -35,6 +35,7 @@ func (s *setup) tell(c *config.Config, path string, policy egress.Policy) error 
 	o := &s.engine.Webhooks
 	*o = option.Webhooks{
 		Sender: sender, MaxEndpoints: w.MaxEndpoints, Keep: w.Keep, MayApprove: server.MayApprove(c.LinkApprovers),
+		MayTell: s.rights(c).mayTell, MaxAge: w.MaxAge,
 	}
 	linked := s.server
 	linked.PublicURL = c.PublicURL

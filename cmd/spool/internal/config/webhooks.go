@@ -24,6 +24,8 @@ type Webhooks struct {
 	Private      []string
 	MaxEndpoints int
 	Keep         time.Duration
+	// MaxAge is how long endpoints of makers without a token of the file get events. Zero: they make none.
+	MaxAge time.Duration
 }
 
 // WebhookEndpoint is an item of webhooks.endpoints.
@@ -83,6 +85,9 @@ func (c *Config) webhooksOptions() table {
 			"Private hosts, addresses and ranges that these endpoints may reach, and no tool. Default: none."),
 		row("max_endpoints", integer(&w.MaxEndpoints),
 			"How many endpoints a tenant may make over the API. Default: 20."),
+		row("max_age", duration(&w.MaxAge),
+			"How long an endpoint gets events whose maker has no token of this file, such as 2160h. Default: such makers "+
+				"make no endpoints."),
 		row("keep", duration(&w.Keep), "How long events that could not be delivered are kept. Default: 720h."),
 	}
 }

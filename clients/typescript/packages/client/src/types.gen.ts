@@ -3679,7 +3679,7 @@ export interface components {
             runId?: string;
             /**
              * Format: date-time
-             * @description When the run starts, at most 366 days ahead. Until then there is no run, but a start that waits, with the same id: see getDelayedStart. It meets a run of the thread when it comes due. A time in the past is now. Left out: now.
+             * @description When the run starts, at most 366 days ahead. Until then there is no run, but a start that waits, with the same id: see getDelayedStart. It meets a run of the thread when it comes due, with the rights that you have then. A time at which your credentials have ended is refused. A time in the past is now. Left out: now.
              */
             startAt?: string;
             /**
