@@ -22,6 +22,12 @@ func (a *Admin) Webhook(ctx context.Context, tenant spool.Tenant, name string) (
 	return a.endpoints.Get(ctx, tenant, name)
 }
 
+// CheckWebhookMaker returns a [spool.Forbidden] error if the right of an endpoint's maker has ended, so that its links
+// have ended too. It returns a [spool.NotFound] error if there is no such endpoint.
+func (a *Admin) CheckWebhookMaker(ctx context.Context, tenant spool.Tenant, name string) error {
+	return a.endpoints.CheckMaker(ctx, tenant, name)
+}
+
 // CreateWebhook makes an endpoint for the actor of ctx, with its first secret. Commits that begin more than a second
 // after it has returned send it their events. It returns an [spool.Invalid] error that begins with the name of the
 // wrong field or with "webhooks:", a [spool.Conflict] error for a name that is in use, and a [spool.Forbidden] error for

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/spoolhq/spool"
@@ -34,12 +35,14 @@ type hooked struct {
 	config engine.Config
 	events chan wire.WebhookEvent
 	status int
+	// may is the answer about the right of the makers of endpoints.
+	may func() error
 }
 
 func newHooked(t *testing.T, c server.Config) *hooked {
 	t.Helper()
 
-	h := &hooked{events: make(chan wire.WebhookEvent, 100), status: http.StatusOK}
+	h := &hooked{events: make(chan wire.WebhookEvent, 100), status: http.StatusOK, may: func() error { return nil }}
 	peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		var e wire.WebhookEvent
@@ -66,7 +69,7 @@ func newHooked(t *testing.T, c server.Config) *hooked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hooks.MayTell = func(context.Context, wire.Maker, string) error { return nil }
+	hooks.MayTell = func(context.Context, wire.Maker, string) error { return h.may() }
 	hooks.MayApprove = server.MayApprove(c.LinkApprovers)
 	hooks.Endpoints = []option.WebhookEndpoint{{
 		Name: "desk", Tenant: "a", URL: peer.URL + "/desk?key=hidden", Secrets: []string{webhookSecret}, Approver: "cleo",
@@ -208,11 +211,19 @@ func TestWebhookLinkOfMaker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var gone atomic.Bool
+	h.may = func() error {
+		if gone.Load() {
+			return spool.Errorf(spool.Forbidden, "The token is not in the file any more")
+		}
+		return nil
+	}
 	create := func(maker string) {
 		t.Helper()
 		ctx := engine.WithActor(t.Context(), wire.Actor{Subject: maker, Tenant: "a"})
 		if _, err := h.engine.CreateWebhook(ctx, "a", wire.WebhookCreate{
 			Name: "mine", URL: target.String(), Approver: "dora",
+			Maker: &wire.Maker{Tenant: "a", Subject: maker, Kind: wire.MakerToken},
 			WebhookFilter: wire.WebhookFilter{Events: []wire.WebhookType{wire.WebhookRunWaiting}, Agents: []string{"strict"}},
 		}); err != nil {
 			t.Fatal(err)
@@ -252,6 +263,11 @@ func TestWebhookLinkOfMaker(t *testing.T) {
 	}
 	if got := h.posts(t, ask("t2"), url.Values{"decision": {"approve"}}); got.status != http.StatusOK {
 		t.Errorf("by way of somebody else: %d %s", got.status, got.body)
+	}
+	link = ask("t3")
+	gone.Store(true)
+	if got := h.posts(t, link, url.Values{"decision": {"approve"}}); got.status != http.StatusGone {
+		t.Errorf("of a maker whose right has ended: %d %s", got.status, got.body)
 	}
 }
 

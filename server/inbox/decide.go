@@ -116,7 +116,8 @@ func (c Controller) open(
 }
 
 // stillMade returns a [spool.NotFound] error for a link that was revoked. One of a webhook ends with its endpoint: when
-// that is removed, also if another one gets its name, disabled, or has another approver.
+// that is removed, also if another one gets its name, is disabled, has another approver, or when the right of its maker
+// ends.
 func (c Controller) stillMade(ctx context.Context, g auth.LinkGrant) error {
 	if g.Webhook == "" {
 		_, err := c.Engine.Link(ctx, g.Tenant, g.ID)
@@ -125,6 +126,12 @@ func (c Controller) stillMade(ctx context.Context, g auth.LinkGrant) error {
 	e, err := c.Engine.Webhook(ctx, g.Tenant, g.Webhook)
 	if err == nil && (!e.DisabledAt.IsZero() || e.Approver != g.Approver ||
 		auth.WebhookMaker(e.Name, e.MadeBy) != g.MadeBy || auth.WebhookBorn(e.CreatedAt) != g.WebhookBorn) {
+		err = auth.ErrLinkExpired
+	}
+	if err != nil {
+		return err
+	}
+	if err = c.Engine.CheckWebhookMaker(ctx, g.Tenant, g.Webhook); spool.CodeOf(err) == spool.Forbidden {
 		err = auth.ErrLinkExpired
 	}
 	return err

@@ -24,6 +24,18 @@ func (b *Book) MayTell(ctx context.Context, tenant spool.Tenant, e Endpoint) err
 	return err
 }
 
+// CheckMaker is MayTell for an endpoint by its name. An endpoint of the configuration has no maker.
+func (b *Book) CheckMaker(ctx context.Context, tenant spool.Tenant, endpoint string) error {
+	if b == nil || b.configured[name{tenant, endpoint}] != nil {
+		return nil
+	}
+	_, e, err := b.find(ctx, tenant, endpoint)
+	if err != nil {
+		return err
+	}
+	return b.MayTell(ctx, tenant, Endpoint{WebhookEndpoint: e.WebhookEndpoint, Maker: e.Maker})
+}
+
 // maker returns the maker of a new endpoint as it is stored, or a [spool.Forbidden] error if its right could not be
 // looked up later.
 func (b *Book) maker(ctx context.Context, tenant spool.Tenant, c wire.WebhookCreate) (*wire.Maker, error) {
