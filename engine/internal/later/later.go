@@ -20,7 +20,8 @@ import (
 const Queue = "spool.starts"
 
 const (
-	// Max bounds how many starts of a tenant wait for their time.
+	// Max bounds how many starts of a tenant wait for their time. As many more may wait as were asked for at the same
+	// time: each counts those that were stored before it.
 	Max = 10_000
 	// MaxBytes bounds the JSON of a start, with its prompt and its attachments.
 	MaxBytes = 1 << 20

@@ -42,13 +42,13 @@ func (s *Schedules) Create(
 	if q.Paused {
 		r.pause(now, "")
 	}
-	if err := s.checkRoom(ctx, tenant); err != nil {
-		return wire.Schedule{}, err
-	}
-	err = s.write(ctx, &change{next: r, audit: audit(wire.AuditCreateSchedule, q.Name)})
-	if errors.Is(err, store.ErrRowChanged) {
-		return wire.Schedule{}, spool.Errorf(spool.Conflict, "There is a schedule with this name")
-	}
+	err = again(func() error {
+		turn, err := s.takeTurn(ctx, tenant, q.Name)
+		if err != nil {
+			return err
+		}
+		return s.write(ctx, &change{next: r, turn: &turn, audit: audit(wire.AuditCreateSchedule, q.Name)})
+	})
 	return r.shown(), err
 }
 
@@ -76,22 +76,37 @@ func (r *row) begin(now time.Time) error {
 	return nil
 }
 
-// checkRoom refuses a tenant that has as many schedules as it may have. Some more may be made at the same time.
-func (s *Schedules) checkRoom(ctx context.Context, tenant spool.Tenant) error {
-	rows, err := s.all(ctx, tenant)
+// takeTurn returns the row whose write makes the only new schedule of a tenant since its others were counted. It returns
+// a [spool.Conflict] error for a name that is used, and a [spool.Limit] error for a tenant that has as many schedules as
+// it may have.
+func (s *Schedules) takeTurn(ctx context.Context, tenant spool.Tenant, name string) (store.Row, error) {
+	const key = "made"
+	turn := store.Row{Kind: kindTurn, Key: key, Value: encode(struct{}{})}
+	was, err := s.Store.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: kindTurn, Key: key, Limit: 1})
 	if err != nil {
-		return err
+		return turn, err
 	}
-	made := 0
+	if len(was) > 0 {
+		turn.Version = was[0].Version
+	}
+	rows, err := s.all(ctx, tenant) // behind the read of the turn
+	if err != nil {
+		return turn, err
+	}
+	made, used := 0, false
 	for _, r := range rows {
+		used = used || r.name == name
 		if r.Hash == "" {
 			made++
 		}
 	}
-	if made >= s.Options.Max {
-		return spool.Errorf(spool.Limit, "The tenant has %d schedules already, and may have no more", made)
+	switch {
+	case made >= s.Options.Max:
+		return turn, spool.Errorf(spool.Limit, "The tenant has %d schedules already, and may have no more", made)
+	case used:
+		return turn, spool.Errorf(spool.Conflict, "There is a schedule with this name")
 	}
-	return nil
+	return turn, nil
 }
 
 // Change changes a schedule, whose maker is then whoever has changed it: nobody makes the runs of somebody else do

@@ -33,6 +33,7 @@ const (
 	Kind      = "schedule"
 	kindTick  = "schedule_tick"  // a line of the history
 	kindMaker = "schedule_maker" // the runs of a maker
+	kindTurn  = "schedule_turn"  // what each schedule that is made replaces, so that their bound holds
 	kindFile  = "schedule_file"  // the tenants with schedules of the configuration
 )
 
@@ -164,6 +165,7 @@ type change struct {
 	was, next *row // was is nil for a new one
 	lines     []wire.ScheduleTick
 	maker     *store.Row       // the row of the maker's runs. Nil: it does not change.
+	turn      *store.Row       // the row of the bound of schedules. Nil: no schedule is made.
 	audit     *wire.AuditEntry // the entry of the audit log. Nil: none.
 	// inTick says that the tick of the turn before makes the change, so that it need not be cancelled.
 	inTick bool
@@ -187,8 +189,10 @@ func (c *change) line(t wire.ScheduleTick) {
 func (c *change) changes(thread spool.ThreadID) store.Changes {
 	next := c.next
 	out := store.Changes{Rows: []store.Row{{Kind: Kind, Key: next.name, Value: encode(next.state), Version: next.version}}}
-	if c.maker != nil {
-		out.Rows = append(out.Rows, *c.maker)
+	for _, beside := range []*store.Row{c.maker, c.turn} {
+		if beside != nil {
+			out.Rows = append(out.Rows, *beside)
+		}
 	}
 	for _, t := range c.lines {
 		out.Rows = append(out.Rows, store.Row{
