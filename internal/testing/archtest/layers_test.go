@@ -381,7 +381,9 @@ var layers = []archtest.Row{
 	{Place: "server/queue", Ours: []string{".", "wire", "engine", "rest/...", "server/internal/call", "server/verify"}},
 	{
 		Place: "server/runs",
-		Ours:  []string{".", "wire", "engine", "rest/...", "server/access", "server/stream", "server/internal/call"},
+		Ours: []string{
+			".", "wire", "engine", "rest/...", "server/access", "server/stream", "server/internal/auth", "server/internal/call",
+		},
 	},
 	{
 		Place: "server/schedules",
@@ -391,7 +393,9 @@ var layers = []archtest.Row{
 	},
 	{
 		Place: "server/webhooks",
-		Ours:  []string{".", "wire", "engine", "rest/...", "server/access", "server/internal/call"},
+		Ours: []string{
+			".", "wire", "engine", "rest/...", "server/access", "server/internal/auth", "server/internal/call",
+		},
 	},
 	{
 		Place: "server/signin",
