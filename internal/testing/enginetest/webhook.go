@@ -41,6 +41,7 @@ var webhookTests = map[string]func(s webhookTest){
 	"Managed":    testWebhookManaged,
 	"Delivered":  testWebhookDelivered,
 	"Replayed":   testWebhookReplayed,
+	"Host":       testWebhookHost,
 }
 
 const webhookSecret = "whsec_bm9ib2R5IGtub3dzIHRoaXMgc2VjcmV0IG9mIG91cnM="
