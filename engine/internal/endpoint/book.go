@@ -281,7 +281,7 @@ func sees(a wire.Actor, e wire.WebhookEndpoint) bool {
 }
 
 var (
-	errNone     = spool.Errorf(spool.NotFound, "There is no such endpoint")
+	errNone = spool.Errorf(spool.NotFound, "There is no such endpoint")
 	errHost = spool.Errorf(spool.Forbidden,
 		"The configuration lists this host for the webhooks of starts: it cannot be changed here")
 	errNotMaker = spool.Errorf(spool.Forbidden,

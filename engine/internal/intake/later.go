@@ -154,6 +154,11 @@ func (h *Handler) HandleDelayed(ctx context.Context, d store.Delivery) error {
 		return nil
 	case err != nil:
 		return comesAgain(err)
+	case s.Turn == job.Turn && s.Reason == wire.ReasonImported:
+		if err = h.later().Outlive(ctx, s); errors.Is(err, store.ErrRowChanged) {
+			return release(0)
+		}
+		return comesAgain(err)
 	case s.Turn != job.Turn || !s.RefusedAt.IsZero(): // it was moved, or refused by a delivery before this one
 		return nil
 	}

@@ -30,6 +30,7 @@ var laterTests = map[string]func(s laterTest){
 	"Twice":    testLaterTwice,
 	"Race":     testLaterRace,
 	"Killed":   testLaterKilled,
+	"Imported": testLaterImported,
 }
 
 type laterTest struct{ *engineTest }

@@ -1150,7 +1150,7 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.DelayedStart.CreatedAt":               "When it was accepted.",
 	"github.com/spoolhq/spool/wire.DelayedStart.Error":                   "Why it was refused, for a person.",
 	"github.com/spoolhq/spool/wire.DelayedStart.Reason":                  "Why it was refused, for a program.",
-	"github.com/spoolhq/spool/wire.DelayedStart.RefusedAt":               "When it came due and was refused. Left out: it waits for its time.",
+	"github.com/spoolhq/spool/wire.DelayedStart.RefusedAt":               "When it came due and was refused, or was imported. Left out: it waits for its time.",
 	"github.com/spoolhq/spool/wire.DelayedStart.RunID":                   "The run that it will be. No other start can take the id.",
 	"github.com/spoolhq/spool/wire.DelayedStart.StartAt":                 "When it comes due.",
 	"github.com/spoolhq/spool/wire.DelayedStart.StartedBy":               "The subject that has started it. Left out: not known.",

@@ -1280,7 +1280,7 @@ export interface components {
             reason?: string;
             /**
              * Format: date-time
-             * @description When it came due and was refused. Left out: it waits for its time.
+             * @description When it came due and was refused, or was imported. Left out: it waits for its time.
              */
             refusedAt?: string;
             /**
