@@ -59,6 +59,8 @@ type Deliverer struct {
 	mu sync.Mutex
 	// decided are the attempts whose acknowledgement is under way, by the claim.
 	decided map[claim]line
+	// noted is when this process has noted last that a tenant has dead events.
+	noted map[spool.Tenant]time.Time
 }
 
 // claim names a delivery of a job.
@@ -67,7 +69,8 @@ type claim struct{ job, token int64 }
 // New returns deliveries.
 func New(c Config) *Deliverer {
 	return &Deliverer{
-		Config: c, decided: make(map[claim]line), flights: flights{of: make(map[target]*flight)},
+		Config: c, decided: make(map[claim]line), noted: make(map[spool.Tenant]time.Time),
+		flights: flights{of: make(map[target]*flight)},
 		journal: journal{wake: make(chan struct{}, 1)},
 	}
 }
@@ -82,7 +85,7 @@ func (d *Deliverer) Run(ctx context.Context, c worker.Config) error {
 	beside.Go(func() { d.pruneAll(ctx) })
 	err := worker.Run(ctx, c, slots.Options{
 		EventsOnly: true, MaxDeliveries: -1, Concurrency: concurrency,
-		Events: map[string]func(ctx context.Context, event store.Delivery) error{endpoint.Queue: d.Handle},
+		Events: map[string]func(ctx context.Context, event store.Delivery) error{endpoint.Queue: d.handle},
 	})
 	close(written)
 	beside.Wait()

@@ -48,6 +48,8 @@ type scene struct {
 	got       []received
 	// under counts the requests that a peer has not answered yet, and most is the greatest number of them.
 	under, most map[string]int
+	// former is whether the tenant has no endpoint any more.
+	former bool
 }
 
 // RoundTrip counts requests.
@@ -165,7 +167,14 @@ func (s *scene) Disable(_ context.Context, _ spool.Tenant, name, reason string) 
 	return nil
 }
 
-func (s *scene) Tenants(context.Context) ([]spool.Tenant, error) { return []spool.Tenant{acme}, nil }
+func (s *scene) Tenants(context.Context) ([]spool.Tenant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.former {
+		return nil, nil
+	}
+	return []spool.Tenant{acme}, nil
+}
 
 // Write takes the log.
 func (s *scene) Write(line []byte) (int, error) {
