@@ -287,6 +287,6 @@ var (
 	errNotMaker = spool.Errorf(spool.Forbidden,
 		"Only who made an endpoint can change its approver, and its url while it has one: remove it, and make another one")
 	errNoVault = spool.Errorf(spool.Invalid,
-		"webhooks: endpoints of the API need a key in the configuration, which seals their secrets")
+		"webhooks: endpoints of the API need auth.stream_token_keys in the configuration, which encrypt their secrets")
 	errNoSender = spool.Errorf(spool.Invalid, "webhooks: the configuration has none, so no endpoint can be made")
 )

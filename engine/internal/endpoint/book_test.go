@@ -150,7 +150,7 @@ func TestNew(t *testing.T) {
 			o.Endpoints[1].Approver = "bob"
 			o.MayApprove = func(subject string) bool { return subject == "ann" }
 		},
-		"Config.Webhooks.Endpoints[1].Approver: links need a key": func(o *option.Webhooks) {
+		"Config.Webhooks.Endpoints[1].Approver: links need auth.stream_token_keys": func(o *option.Webhooks) {
 			o.Endpoints[1].Approver, o.Link = "ann", nil
 		},
 		"Config.Webhooks.Hosts[0].Host must be a name":    func(o *option.Webhooks) { o.Hosts[0].Host = "a.example:8443" },
@@ -417,6 +417,9 @@ func TestNone(t *testing.T) {
 		_, err := b.Create(t.Context(), acme, wire.WebhookCreate{Name: "one", URL: url})
 		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), "webhooks: ") {
 			t.Errorf("Create: %v", err)
+		}
+		if b != nil && !strings.Contains(spool.MessageOf(err), "auth.stream_token_keys") {
+			t.Errorf("Create does not name the setting: %v", err)
 		}
 		if list, err := b.List(t.Context(), acme); err != nil || list == nil || len(list) != 0 {
 			t.Errorf("List: %v, %v", list, err)
