@@ -263,7 +263,8 @@ func TestPing(t *testing.T) {
 			!strings.HasPrefix(got.EventID, "msg_") {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if r := s.requests(); len(r) != 1 || r[0].id != got.EventID || strings.Contains(r[0].body, `"text"`) {
+		if r := s.requests(); len(r) != 1 || r[0].id != got.EventID || strings.Contains(r[0].body, `"text"`) ||
+			!strings.Contains(r[0].body, `,"test":true,"data":`) {
 			t.Errorf("%+v", r)
 		}
 		if log := s.attempts("a"); len(log) != 1 || !strings.HasPrefix(log[0], got.EventID) {

@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// Ping sends a sample event of the kind run.completed to an endpoint at once, and returns the attempt, which is in the
-// log too. It blocks until the endpoint has answered, for 15 s at the most. An endpoint that is disabled gets it too.
+// Ping sends a sample event of the kind run.completed to an endpoint at once, marked as a test, and returns the attempt,
+// which is in the log too. It blocks until the endpoint has answered, for 15 s at the most. An endpoint that is disabled gets it too.
 // It returns a [spool.NotFound] error for an endpoint that is not known, and an [spool.Invalid] error if its template
 // fails, and for a host of starts. Its caller bounds how often it is called.
 func (d *Deliverer) Ping(ctx context.Context, tenant spool.Tenant, name string) (wire.WebhookAttempt, error) {
@@ -30,7 +30,7 @@ func (d *Deliverer) Ping(ctx context.Context, tenant spool.Tenant, name string) 
 			a.event = e
 		}
 	}
-	a.event.ID, a.event.Timestamp = d.Random.ID("msg"), time.Now().UTC()
+	a.event.ID, a.event.Timestamp, a.event.Test = d.Random.ID("msg"), time.Now().UTC(), true
 	if !a.to.Text {
 		a.event.Data.Text = ""
 	}

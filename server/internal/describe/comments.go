@@ -942,10 +942,10 @@ var comments = map[string]string{
 		"since a time.\nIf the answer says that there are more, ask again.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Rotate": "Makes another secret for an endpoint, which the answer shows this once. It signs beside the older " +
 		"one, so that\nthe receiver can move to it. Then drop the older one.",
-	"github.com/spoolhq/spool/server/webhooks.Controller.Test": "Sends a sample event of the kind run.completed to an endpoint at once, and answers with the " +
-		"attempt, in 15\n" +
-		"seconds at the most. A host for the webhooks of starts has no URL for it. A caller has one test at " +
-		"a time.",
+	"github.com/spoolhq/spool/server/webhooks.Controller.Test": "Sends a sample event of the kind run.completed to an endpoint at once, with \"test\": true, and " +
+		"answers with the\n" +
+		"attempt, in 15 seconds at the most. A host for the webhooks of starts has no URL for it. A caller " +
+		"has one test at a time.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.Before":         "Before and BeforeID are the fields diedAt and jobId of the last event before.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.BeforeID":       "See before.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.Limit":          "The size of a page.",
@@ -1769,6 +1769,7 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.WebhookEvent.Data":       "What it is about.",
 	"github.com/spoolhq/spool/wire.WebhookEvent.ID": "Identifies the event, and is the same in all attempts to deliver it. The header webhook-id has it " +
 		"too.",
+	"github.com/spoolhq/spool/wire.WebhookEvent.Test":          "Whether it is a sample that somebody has asked for: nothing has happened. Left out: it is none.",
 	"github.com/spoolhq/spool/wire.WebhookEvent.Timestamp":     "When it happened.",
 	"github.com/spoolhq/spool/wire.WebhookEvent.Type":          "The kind of event.",
 	"github.com/spoolhq/spool/wire.WebhookFilter.Agents":       "Only events of these agents. Left out: all.",
