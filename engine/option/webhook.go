@@ -21,7 +21,8 @@ type Webhooks struct {
 	MaxEndpoints int
 	// Keep is how long events that could not be delivered are kept. Defaults to 30 days.
 	Keep time.Duration
-	// Vault keeps the URLs and secrets of endpoints that are not of the configuration. Nil: none can be made.
+	// Vault keeps the URLs and secrets of endpoints that are not of the configuration, and the URLs of the webhooks of
+	// starts. Nil: no endpoint can be made, and the store has those URLs in clear.
 	Vault Vault
 	// Link returns the address of a page with which the approver of an endpoint answers a question, up to
 	// [wire.MaxWebhookLink] bytes. It is called for each attempt, returns the same permission for the same link, and

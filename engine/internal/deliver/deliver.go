@@ -29,6 +29,9 @@ type Endpoints interface {
 	// Host returns the endpoint of a URL that a start has named, or an [spool.Invalid] error if the configuration does
 	// not list its host for the tenant.
 	Host(tenant spool.Tenant, url string) (endpoint.Endpoint, error)
+	// OpenURL returns the URL of the webhook of a start as an event has it, or an [spool.Invalid] error if this process
+	// does not have the key.
+	OpenURL(tenant spool.Tenant, kept string) (string, error)
 	// Disable ends the events of an endpoint. The reason is for a person.
 	Disable(ctx context.Context, tenant spool.Tenant, name, reason string) error
 	// Tenants returns the tenants that may have events.

@@ -162,6 +162,13 @@ func (s *scene) Host(tenant spool.Tenant, url string) (endpoint.Endpoint, error)
 	return e, err
 }
 
+func (s *scene) OpenURL(_ spool.Tenant, kept string) (string, error) {
+	if strings.HasPrefix(kept, "sealed:") {
+		return "", spool.Errorf(spool.Invalid, "no key")
+	}
+	return kept, nil
+}
+
 func (s *scene) Disable(_ context.Context, _ spool.Tenant, name, reason string) error {
 	s.change(name, func(e *endpoint.Endpoint) { e.DisabledAt, e.DisabledReason = time.Now(), reason })
 	return nil
