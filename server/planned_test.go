@@ -163,7 +163,8 @@ func TestWebhooksAreOnesOwn(t *testing.T) {
 	}
 }
 
-// A host for the webhooks of starts has a name that a path may have. Only those who see all threads of its tenant see it.
+// A host for the webhooks of starts has a name that a path may have. Only those who see all threads of its tenant see
+// it.
 func TestHostsOfStarts(t *testing.T) {
 	t.Parallel()
 

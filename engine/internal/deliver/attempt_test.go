@@ -340,7 +340,8 @@ func TestUnknownEndpoint(t *testing.T) {
 			"msg_2: its URL is encrypted with a key that no configuration has any more",
 			"msg_2: no configuration has the endpoint any more",
 		})
-		if all := s.dump(); strings.Contains(strings.NewReplacer(`?key=hidden"`, "", "sealed:hidden@", "").Replace(all), "hidden") {
+		payloads := strings.NewReplacer(`?key=hidden"`, "", "sealed:hidden@", "")
+		if all := s.dump(); strings.Contains(payloads.Replace(all), "hidden") {
 			t.Errorf("the URL is in %s", all)
 		}
 	})

@@ -158,8 +158,8 @@ func (c *configured) with(s state) wire.WebhookEndpoint {
 }
 
 // Find returns an endpoint of a tenant with what an attempt needs. It reads the endpoint's row. Disabled ones are
-// found too, and hosts of starts, which have no URL. It returns a [spool.NotFound] error if there is none, or if the node does not know the endpoint of the
-// configuration.
+// found too, and hosts of starts, which have no URL. It returns a [spool.NotFound] error if there is none, or if the
+// node does not know the endpoint of the configuration.
 func (b *Book) Find(ctx context.Context, tenant spool.Tenant, endpoint string) (Endpoint, error) {
 	if b == nil {
 		return Endpoint{}, errNone

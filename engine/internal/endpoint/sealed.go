@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// sealedMark begins the text that stands for the webhook of a start in the store: the mark, what the vault has sealed in
-// base64, an @ and the host. No URL begins with it.
+// sealedMark begins the text that stands for the webhook of a start in the store: the mark, what the vault has sealed
+// in base64, an @ and the host. No URL begins with it.
 const sealedMark = "sealed:"
 
 // SealURL returns what the store keeps of the webhook of a start, which was checked. Without a vault it is the URL.
@@ -24,8 +24,8 @@ func (b *Book) SealURL(tenant spool.Tenant, url string) (string, error) {
 	return sealedMark + base64.RawURLEncoding.EncodeToString(sealed) + "@" + host, nil
 }
 
-// OpenURL returns the URL of what SealURL has returned, and any other text as it is. It returns an [spool.Invalid] error
-// if this process cannot open it.
+// OpenURL returns the URL of what SealURL has returned, and any other text as it is. It returns an [spool.Invalid]
+// error if this process cannot open it.
 func (b *Book) OpenURL(tenant spool.Tenant, kept string) (string, error) {
 	text, _, ok := cutSealed(kept)
 	if !ok {

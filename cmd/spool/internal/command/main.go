@@ -163,7 +163,8 @@ func (h host) report(err error, command string) int {
 
 // refusesToken reports whether a server has refused the credentials of a command that talks to it.
 func refusesToken(err error, command string) bool {
-	if !slices.Contains([]string{"chat", "threads", "tail", "run", "inbox", "schedules", "starts", "admin", "load"}, command) {
+	talks := []string{"chat", "threads", "tail", "run", "inbox", "schedules", "starts", "admin", "load"}
+	if !slices.Contains(talks, command) {
 		return false
 	}
 	if err != nil && command == "load" { // it counts failures by their names
