@@ -2,14 +2,17 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/later"
 	"github.com/spoolhq/spool/wire"
 )
 
 // DelayedStarts lists the starts of a tenant that wait for their time, and those of the last day that were refused when
-// it had come: see [wire.StartRequest.StartAt]. An actor that sees only its own threads sees the starts that it made.
+// it had come: see [wire.StartRequest.StartAt]. One that was imported and not moved stays until 30 days after its time.
+// An actor that sees only its own threads sees the starts that it made.
 func (e *Engine) DelayedStarts(
 	ctx context.Context, tenant spool.Tenant, q wire.DelayedQuery,
 ) ([]wire.DelayedStart, error) {
@@ -37,4 +40,13 @@ func (e *Engine) CancelDelayedStart(
 	ctx context.Context, tenant spool.Tenant, id spool.RunID,
 ) (wire.DelayedStart, error) {
 	return e.intake.CancelDelayed(ctx, tenant, id)
+}
+
+// DelayedStartRows is the kind of the rows that show delayed starts, for programs that move data between stores.
+const DelayedStartRows = later.Kind
+
+// ImportedDelayedStart returns the value of a row of the kind DelayedStartRows as an import should add it: refused with
+// [wire.ReasonImported] since a time, until somebody moves it. The store that it comes from may still start the run.
+func ImportedDelayedStart(value json.RawMessage, at time.Time) (json.RawMessage, error) {
+	return later.Imported(value, at)
 }

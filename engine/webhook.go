@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// Webhooks lists the endpoints of a tenant by their names: those of the configuration and the others. An actor that
-// sees only its own threads sees only the endpoints that it has made.
+// Webhooks lists the endpoints of a tenant by their names: those of the configuration and the others, and the hosts for
+// the webhooks of starts. An actor that sees only its own threads sees only the endpoints that it has made.
 func (a *Admin) Webhooks(ctx context.Context, tenant spool.Tenant) ([]wire.WebhookEndpoint, error) {
 	return a.endpoints.List(ctx, tenant)
 }
@@ -41,7 +41,8 @@ func (a *Admin) CreateWebhook(
 
 // ChangeWebhook changes an endpoint. It returns the errors of CreateWebhook, a [spool.NotFound] error if there is no
 // such endpoint, and a [spool.Forbidden] error for one of the configuration, which can only be disabled and enabled,
-// and for one that would be enabled although the right of its maker has ended.
+// for one that would be enabled although the right of its maker has ended, and for any change of a host for the webhooks
+// of starts.
 func (a *Admin) ChangeWebhook(
 	ctx context.Context, tenant spool.Tenant, name string, c wire.WebhookChange,
 ) (wire.WebhookEndpoint, error) {

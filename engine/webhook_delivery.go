@@ -44,7 +44,8 @@ func (a *Admin) ReplayWebhook(
 
 // PingWebhook sends a sample event of the kind run.completed to an endpoint at once, also if it is disabled, and
 // returns the attempt. It blocks for 15 s at the most. The caller bounds how often it is called. It returns the errors
-// of WebhookAttempts, and an [spool.Invalid] error if the template of the endpoint fails.
+// of WebhookAttempts, and an [spool.Invalid] error if the template of the endpoint fails, and for a host for the
+// webhooks of starts, which has no URL.
 func (a *Admin) PingWebhook(ctx context.Context, tenant spool.Tenant, name string) (wire.WebhookAttempt, error) {
 	if _, err := a.endpoints.Get(ctx, tenant, name); err != nil {
 		return wire.WebhookAttempt{}, err

@@ -37,7 +37,9 @@ func setupPlanned(t *testing.T, c server.Config) *bundle {
 	}
 	return setupOver(t, c, engine.Config{
 		Webhooks: option.Webhooks{
-			Sender: sender, Vault: vault,
+			Sender: sender, Vault: vault, Hosts: []option.WebhookHost{
+				{Host: "hooks.example.com", Tenant: "a", Secrets: []string{"whsec_bm9ib2R5IGtub3dzIHRoaXMgc2VjcmV0IG9mIG91cnM="}},
+			},
 			MayTell: func(context.Context, wire.Maker, string) error { return nil },
 		},
 		Schedules: option.Schedules{
@@ -72,6 +74,13 @@ const (
 func setupOwn(t *testing.T) *bundle {
 	t.Helper()
 
+	return setupSubjects(t, true)
+}
+
+// setupSubjects is setupPlanned with a token for each subject, who see only their own threads if own is true.
+func setupSubjects(t *testing.T, own bool) *bundle {
+	t.Helper()
+
 	who := func(token string, tenant spool.Tenant, subject string, scopes ...access.Scope) access.Token {
 		return access.Token{Token: token, Principal: access.Principal{Tenant: tenant, Subject: subject, Scopes: scopes}}
 	}
@@ -87,7 +96,7 @@ func setupOwn(t *testing.T) *bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return setupPlanned(t, server.Config{Authenticator: auth, OwnThreads: true})
+	return setupPlanned(t, server.Config{Authenticator: auth, OwnThreads: own})
 }
 
 // others checks that calls answer others as if there were nothing, and a token without the scope with a 403.
@@ -154,6 +163,44 @@ func TestWebhooksAreOnesOwn(t *testing.T) {
 	}
 	if text := b.logged.String(); strings.Contains(text, hidden) || strings.Contains(text, made.Secret) {
 		t.Errorf("the log has what is hidden:\n%s", text)
+	}
+}
+
+// A host for the webhooks of starts has a name that a path may have. Only those who see all threads of its tenant see
+// it.
+func TestHostsOfStarts(t *testing.T) {
+	t.Parallel()
+
+	all, own := setupSubjects(t, false), setupOwn(t)
+	const host = webhooksPath + "/@hooks.example.com"
+	for _, c := range []struct {
+		call
+
+		status int
+	}{
+		{call{method: http.MethodGet, path: host}, http.StatusOK},
+		{call{method: http.MethodGet, path: host + "/attempts"}, http.StatusOK},
+		{call{method: http.MethodGet, path: host + "/dead"}, http.StatusOK},
+		{call{method: http.MethodPost, path: host + "/replay", body: `{"since":"2026-01-02T03:04:05Z"}`}, http.StatusOK},
+		{call{method: http.MethodPost, path: host + "/test"}, http.StatusBadRequest},
+		{call{method: http.MethodPost, path: host + "/secret"}, http.StatusForbidden},
+		{call{method: http.MethodPatch, path: host, body: `{"disabled":true}`}, http.StatusForbidden},
+		{call{method: http.MethodDelete, path: host}, http.StatusForbidden},
+	} {
+		for _, of := range []struct {
+			b      *bundle
+			token  string
+			status int
+		}{{all, annOwn, c.status}, {all, tokenB, http.StatusNotFound}, {own, annOwn, http.StatusNotFound}} {
+			c.token = of.token
+			if got := of.b.do(t, c.call); got.status != of.status {
+				t.Errorf("%s %s: %d %s, want %d", c.method, c.path, got.status, got.body, of.status)
+			}
+		}
+	}
+	list := all.do(t, call{method: http.MethodGet, path: webhooksPath, token: annOwn})
+	if !strings.Contains(list.body, `"name":"@hooks.example.com","origin":"hooks.example.com"`) {
+		t.Errorf("the list is %s", list.body)
 	}
 }
 

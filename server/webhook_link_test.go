@@ -223,7 +223,7 @@ func TestWebhookLinkOfMaker(t *testing.T) {
 		ctx := engine.WithActor(t.Context(), wire.Actor{Subject: maker, Tenant: "a"})
 		if _, err := h.engine.CreateWebhook(ctx, "a", wire.WebhookCreate{
 			Name: "mine", URL: target.String(), Approver: "dora",
-			Maker: &wire.Maker{Tenant: "a", Subject: maker, Kind: wire.MakerToken},
+			Maker:         &wire.Maker{Tenant: "a", Subject: maker, Kind: wire.MakerToken},
 			WebhookFilter: wire.WebhookFilter{Events: []wire.WebhookType{wire.WebhookRunWaiting}, Agents: []string{"strict"}},
 		}); err != nil {
 			t.Fatal(err)

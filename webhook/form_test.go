@@ -211,3 +211,22 @@ func TestSlackLimits(t *testing.T) {
 		}
 	}
 }
+
+// A test says so in each form, and nothing else does.
+func TestFormsOfTests(t *testing.T) {
+	t.Parallel()
+
+	e := sample(t, wire.WebhookRunCompleted)
+	for want, c := range map[string]webhook.FormConfig{
+		`"test":true,"data":`:          {},
+		`{"text":"A test: A run has c`: {Form: webhook.Slack},
+		`{"test": true}`:               {Form: webhook.Template, Template: `{{if .test}}{"test": true}{{else}}{}{{end}}`},
+	} {
+		for _, e.Test = range []bool{true, false} {
+			body, err := newForm(t, c).Render(payload(t, e))
+			if err != nil || strings.Contains(string(body.Bytes), want) != e.Test {
+				t.Errorf("a test: %t: %s, %v", e.Test, body.Bytes, err)
+			}
+		}
+	}
+}

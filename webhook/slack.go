@@ -72,6 +72,9 @@ func slackMessage(e wire.WebhookEvent) []byte {
 	if title == "" {
 		title = slackEscape(string(e.Type), maxSlackHeader)
 	}
+	if e.Test {
+		title = "A test: " + title
+	}
 	message := slackBody{Text: title, Blocks: []slackBlock{
 		{Type: "header", Text: &slackText{Type: "plain_text", Text: title}},
 	}}

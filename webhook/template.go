@@ -141,7 +141,7 @@ func place(line, column string) string {
 
 // plainMap returns an event as the template sees it: with the names of its JSON, and with all of them, so that a
 // missing one is a mistake. It has no value with a method, and none to range over but the labels. What an event may
-// leave out is an empty text, a zero, or an empty map.
+// leave out is an empty text, a zero, a false, or an empty map.
 func plainMap(e wire.WebhookEvent) map[string]any {
 	d := e.Data
 	question, handed, schedule := map[string]string{}, map[string]string{}, map[string]string{}
@@ -166,7 +166,7 @@ func plainMap(e wire.WebhookEvent) map[string]any {
 		labels = map[string]string{}
 	}
 	return map[string]any{
-		"id": e.ID, "type": string(e.Type), "timestamp": instant(e.Timestamp), "data": map[string]any{
+		"id": e.ID, "type": string(e.Type), "timestamp": instant(e.Timestamp), "test": e.Test, "data": map[string]any{
 			"threadId": string(d.ThreadID), "threadCreatedAt": instant(d.ThreadCreatedAt), "version": d.Version,
 			"index": d.Index, "runId": string(d.RunID), "agent": d.Agent, "labels": labels, "state": string(d.State),
 			"stopReason": string(d.StopReason), "error": d.Error, "expired": expired, "question": question,

@@ -21,7 +21,7 @@ type DelayedStart struct {
 	// StartedBy is the subject that has started it. Left out: not known.
 	StartedBy string    `json:"startedBy,omitempty"`
 	CreatedAt time.Time `json:"createdAt"` // When it was accepted.
-	// RefusedAt is when it came due and was refused. Left out: it waits for its time.
+	// RefusedAt is when it came due and was refused, or was imported. Left out: it waits for its time.
 	RefusedAt time.Time `json:"refusedAt,omitzero"`
 	// Reason is why it was refused, for a program.
 	//

@@ -11,6 +11,8 @@ const (
 	ReasonRunIDUsed = "run_id_used"
 	// ReasonKeyReused: another start has been accepted under the idempotency key.
 	ReasonKeyReused = "key_reused"
+	// ReasonImported: an import has brought the delayed start, which waits for somebody to move it.
+	ReasonImported = "imported"
 	// ReasonNotFound: the thread, the message to edit or the branch to restore does not exist.
 	ReasonNotFound = "not_found"
 	// ReasonNotEditable: the message to edit is not the user's, or what waits is not a call

@@ -48,7 +48,9 @@ type WebhookEvent struct {
 	ID        string      `example:"msg_1"       json:"id"`
 	Type      WebhookType `example:"run.waiting" json:"type"` // The kind of event.
 	Timestamp time.Time   `json:"timestamp"`                  // When it happened.
-	Data      WebhookData `json:"data"`                       // What it is about.
+	// Test is whether it is a sample that somebody has asked for: nothing has happened. Left out: it is none.
+	Test bool        `json:"test,omitempty"`
+	Data WebhookData `json:"data"` // What it is about.
 }
 
 // WebhookData is the data of a [WebhookEvent]. ThreadCreatedAt, Version and Index order the events of a thread id.

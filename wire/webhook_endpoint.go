@@ -9,7 +9,7 @@ import (
 // WebhookEndpoint is where events of a tenant go. Nobody sees its secrets, nor the path of its URL, which may be one.
 type WebhookEndpoint struct {
 	Name string `example:"billing" json:"name"` // Names the endpoint in its tenant.
-	// Origin is the scheme and the host of its URL.
+	// Origin is the scheme and the host of its URL, and of a Host the host alone.
 	Origin string `example:"https://hooks.example.com" json:"origin"`
 	WebhookFilter
 	// Form is the form of its bodies.
@@ -21,7 +21,10 @@ type WebhookEndpoint struct {
 	// OwnOnly is whether it gets only events of threads that its maker owns.
 	OwnOnly bool `json:"ownOnly,omitempty"`
 	// FromFile is whether the configuration has it, so that it cannot be changed here.
-	FromFile   bool      `json:"fromFile,omitempty"`
+	FromFile bool `json:"fromFile,omitempty"`
+	// Host is whether it stands for a host that the configuration lists for the webhooks of starts. Its name is @ with the
+	// host. It has no URL of its own, so it cannot be tested, and it cannot be disabled.
+	Host       bool      `json:"host,omitempty"`
 	MadeBy     string    `json:"madeBy,omitempty"`    // Who made it. Left out: nobody is known.
 	CreatedAt  time.Time `json:"createdAt,omitzero"`  // When it was made. Left out: the configuration has it.
 	Secrets    int       `json:"secrets,omitempty"`   // How many secrets sign its events: two while they change.

@@ -22,7 +22,8 @@ type Webhooks struct {
 	MaxEndpoints int
 	// Keep is how long events that could not be delivered are kept. Defaults to 30 days.
 	Keep time.Duration
-	// Vault keeps the URLs and secrets of endpoints that are not of the configuration. Nil: none can be made.
+	// Vault keeps the URLs and secrets of endpoints that are not of the configuration, and the URLs of the webhooks of
+	// starts. Nil: no endpoint can be made, and the store has those URLs in clear.
 	Vault Vault
 	// MayTell looks up whether the maker of an endpoint may still have it: see [wire.WebhookCreate.Maker]. The approver is
 	// the endpoint's, empty for one without. It is called when the endpoint is made, when it is enabled, and before each

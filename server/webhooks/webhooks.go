@@ -23,8 +23,8 @@ type Controller struct {
 
 // NameInput names an endpoint.
 type NameInput struct {
-	// Name is the endpoint.
-	Name string `example:"billing" maxLength:"128" path:"name" pattern:"^[A-Za-z0-9._:-]+$"`
+	// Name is the endpoint. @ with a host is one that the configuration lists for the webhooks of starts.
+	Name string `example:"billing" maxLength:"254" path:"name" pattern:"^@?[A-Za-z0-9._:-]+$"`
 }
 
 // WebhookList is the answer to a list of endpoints.
@@ -33,7 +33,8 @@ type WebhookList struct {
 }
 
 // List answers with the endpoints of the tenant that are told of events, those of the configuration included. A caller
-// that sees only its own threads sees the endpoints that it has made. No answer has a secret, or of a URL more than its
+// that sees only its own threads sees the endpoints that it has made. All others see the hosts that the configuration
+// lists for the webhooks of starts, too. No answer has a secret, or of a URL more than its
 // scheme and its host.
 func (c Controller) List(ctx context.Context, _ struct{}) (WebhookList, error) {
 	list, err := c.Engine.Webhooks(call.Acting(ctx), call.By(ctx).Tenant)
@@ -74,8 +75,9 @@ type ChangeInput struct {
 }
 
 // Change changes an endpoint. Fields that the body leaves out do not change. An endpoint of the configuration can only
-// be disabled and enabled. One whose maker's right has ended is enabled only by its maker, with other credentials.
-// Events that wait for an endpoint which is disabled are dead at once.
+// be disabled and enabled, and a host for the webhooks of starts cannot be changed. An endpoint whose maker's right has
+// ended is enabled only by its maker, with other credentials. Events that wait for an endpoint which is disabled are
+// dead at once.
 func (c Controller) Change(ctx context.Context, in ChangeInput) (wire.WebhookEndpoint, error) {
 	p := call.By(ctx)
 	if in.Body.Approver != nil && *in.Body.Approver != "" && !p.May(access.ScopeApprove) {

@@ -47,6 +47,9 @@ func (d *Deliverer) Handle(ctx context.Context, job store.Delivery) error {
 	if job.Attempt > webhook.MaxAttempts { // their workers have died
 		return dead("its attempts were cut off")
 	}
+	if a.payload.URL, err = d.Endpoints.OpenURL(a.Tenant, a.payload.URL); err != nil {
+		return d.unopened(ctx, a, err)
+	}
 	leave, wait := d.flights.enter(ctx, target{job.Tenant, job.Subject}, d.Random)
 	if leave == nil {
 		return again(wait)
@@ -72,6 +75,16 @@ func (d *Deliverer) Handle(ctx context.Context, job store.Delivery) error {
 	began := time.Now()
 	outcome := d.Sender.Send(ctx, a.post(sent))
 	return d.settle(ctx, a, outcome, time.Since(began), body)
+}
+
+// unopened returns what becomes of an event whose URL this process cannot open. Another one may have the key.
+func (d *Deliverer) unopened(ctx context.Context, a *attempt, err error) error {
+	if time.Since(a.event.Timestamp) >= unknownFor {
+		return dead("its URL is encrypted with a key that no configuration has any more")
+	}
+	d.Log.WarnContext(ctx, "the webhook of a start cannot be told here", "tenant", a.Tenant, "endpoint", a.Subject,
+		"error", err)
+	return again(unknownWait)
 }
 
 // isHost reports whether the job is for the webhook of a start.

@@ -343,9 +343,11 @@ func TestUnknownEndpoint(t *testing.T) {
 		s.put(e, "@other.example", endpoint.Event{Event: text, URL: "http://other.example/"})
 		e.ID = "msg_4"
 		s.put(e, "@127.0.0.1", endpoint.Event{Event: text, URL: "http://127.0.0.1/host?key=hidden"})
+		e.ID = "msg_5"
+		s.put(e, "@127.0.0.1", endpoint.Event{Event: text, URL: "sealed:hidden@127.0.0.1"})
 		stop := s.work(s.deliverer())
 		pass(time.Hour + time.Minute)
-		if got := s.jobs(""); len(got) != 2 {
+		if got := s.jobs(""); len(got) != 3 {
 			t.Errorf("%s are left", got)
 		}
 		jobs, err := s.db.Jobs(t.Context(), wire.JobQuery{Tenant: acme})
@@ -363,8 +365,12 @@ func TestUnknownEndpoint(t *testing.T) {
 		if n := len(s.ids("host")); n != 1 {
 			t.Errorf("%d requests for the host", n)
 		}
-		same(t, "the dead events", s.jobs(wire.JobDead), []string{"msg_2: no configuration has the endpoint any more"})
-		if all := s.dump(); strings.Contains(strings.ReplaceAll(all, `?key=hidden"`, ""), "hidden") {
+		same(t, "the dead events", s.jobs(wire.JobDead), []string{
+			"msg_2: its URL is encrypted with a key that no configuration has any more",
+			"msg_2: no configuration has the endpoint any more",
+		})
+		payloads := strings.NewReplacer(`?key=hidden"`, "", "sealed:hidden@", "")
+		if all := s.dump(); strings.Contains(payloads.Replace(all), "hidden") {
 			t.Errorf("the URL is in %s", all)
 		}
 	})

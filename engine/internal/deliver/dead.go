@@ -180,7 +180,7 @@ func (d *Deliverer) pruneAll(ctx context.Context) {
 }
 
 func (d *Deliverer) prune(ctx context.Context) error {
-	tenants, err := d.Endpoints.Tenants(ctx)
+	tenants, err := d.haveDead(ctx)
 	if err != nil {
 		return err
 	}

@@ -175,6 +175,17 @@ func TestLogOfTwo(t *testing.T) {
 // Dead events are kept for the time that the configuration says, and the jobs of others are not touched.
 func TestKeep(t *testing.T) {
 	t.Parallel()
+	testKeep(t, false)
+}
+
+// Those of a tenant without endpoints are removed too, by a process that knows of the tenant only from the store.
+func TestKeepOfFormerTenant(t *testing.T) {
+	t.Parallel()
+	testKeep(t, true)
+}
+
+func testKeep(t *testing.T, former bool) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusGone)})
 		s.tell("a", event("msg_1", "t1", 1))
@@ -184,7 +195,11 @@ func TestKeep(t *testing.T) {
 				Key: "other", Queue: "mail", Payload: endpoint.Event{Event: []byte(`{"id":"mail"}`)}.Encode(),
 			}}}})
 		}))
-		s.run(keep - 2*time.Hour)
+		s.run(time.Hour)
+		s.mu.Lock()
+		s.former = former
+		s.mu.Unlock()
+		s.run(keep - 3*time.Hour)
 		if dead := s.jobs(wire.JobDead); len(dead) != 3 {
 			t.Errorf("too early, %q are left", dead)
 		}
@@ -248,7 +263,8 @@ func TestPing(t *testing.T) {
 			!strings.HasPrefix(got.EventID, "msg_") {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if r := s.requests(); len(r) != 1 || r[0].id != got.EventID || strings.Contains(r[0].body, `"text"`) {
+		if r := s.requests(); len(r) != 1 || r[0].id != got.EventID || strings.Contains(r[0].body, `"text"`) ||
+			!strings.Contains(r[0].body, `,"test":true,"data":`) {
 			t.Errorf("%+v", r)
 		}
 		if log := s.attempts("a"); len(log) != 1 || !strings.HasPrefix(log[0], got.EventID) {

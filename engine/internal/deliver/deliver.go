@@ -32,6 +32,9 @@ type Endpoints interface {
 	// MayTell returns a [spool.Forbidden] error if the right of an endpoint's maker has ended. After any other error it is
 	// not known now.
 	MayTell(ctx context.Context, tenant spool.Tenant, e endpoint.Endpoint) error
+	// OpenURL returns the URL of the webhook of a start as an event has it, or an [spool.Invalid] error if this process
+	// does not have the key.
+	OpenURL(tenant spool.Tenant, kept string) (string, error)
 	// Disable ends the events of an endpoint. The reason is for a person.
 	Disable(ctx context.Context, tenant spool.Tenant, name, reason string) error
 	// Tenants returns the tenants that may have events.
@@ -62,6 +65,8 @@ type Deliverer struct {
 	mu sync.Mutex
 	// decided are the attempts whose acknowledgement is under way, by the claim.
 	decided map[claim]line
+	// noted is when this process has noted last that a tenant has dead events.
+	noted map[spool.Tenant]time.Time
 }
 
 // claim names a delivery of a job.
@@ -70,7 +75,8 @@ type claim struct{ job, token int64 }
 // New returns deliveries.
 func New(c Config) *Deliverer {
 	return &Deliverer{
-		Config: c, decided: make(map[claim]line), flights: flights{of: make(map[target]*flight)},
+		Config: c, decided: make(map[claim]line), noted: make(map[spool.Tenant]time.Time),
+		flights: flights{of: make(map[target]*flight)},
 		journal: journal{wake: make(chan struct{}, 1)},
 	}
 }
@@ -85,7 +91,7 @@ func (d *Deliverer) Run(ctx context.Context, c worker.Config) error {
 	beside.Go(func() { d.pruneAll(ctx) })
 	err := worker.Run(ctx, c, slots.Options{
 		EventsOnly: true, MaxDeliveries: -1, Concurrency: concurrency,
-		Events: map[string]func(ctx context.Context, event store.Delivery) error{endpoint.Queue: d.Handle},
+		Events: map[string]func(ctx context.Context, event store.Delivery) error{endpoint.Queue: d.handle},
 	})
 	close(written)
 	beside.Wait()

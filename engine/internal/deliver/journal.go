@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/endpoint"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -180,13 +179,9 @@ func (d *Deliverer) logHead(ctx context.Context, tenant spool.Tenant, subject st
 func (d *Deliverer) Attempts(
 	ctx context.Context, tenant spool.Tenant, name string, limit int,
 ) ([]wire.WebhookAttempt, error) {
-	var made time.Time
-	if !strings.HasPrefix(name, endpoint.HostSubject("")) {
-		e, err := d.Endpoints.Find(ctx, tenant, name)
-		if err != nil {
-			return nil, err
-		}
-		made = e.CreatedAt
+	of, err := d.Endpoints.Find(ctx, tenant, name)
+	if err != nil {
+		return nil, err
 	}
 	rows, err := d.Store.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: logKind, After: name + "/", Limit: logLines})
 	if err != nil {
@@ -201,7 +196,7 @@ func (d *Deliverer) Attempts(
 		if err := json.Unmarshal(row.Value, &a); err != nil {
 			return nil, spool.Wrap(spool.Internal, "the log of the endpoint cannot be read", err)
 		}
-		if !a.At.Before(made) { // others are of an endpoint that had the name before
+		if !a.At.Before(of.CreatedAt) { // others are of an endpoint that had the name before
 			attempts = append(attempts, a)
 		}
 	}

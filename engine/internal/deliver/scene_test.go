@@ -50,6 +50,8 @@ type scene struct {
 	got       []received
 	// under counts the requests that a peer has not answered yet, and most is the greatest number of them.
 	under, most map[string]int
+	// former is whether the tenant has no endpoint any more.
+	former bool
 }
 
 // RoundTrip counts requests.
@@ -165,12 +167,26 @@ func (s *scene) Host(tenant spool.Tenant, url string) (endpoint.Endpoint, error)
 // MayTell answers with the right of the scene.
 func (s *scene) MayTell(context.Context, spool.Tenant, endpoint.Endpoint) error { return s.right }
 
+func (s *scene) OpenURL(_ spool.Tenant, kept string) (string, error) {
+	if strings.HasPrefix(kept, "sealed:") {
+		return "", spool.Errorf(spool.Invalid, "no key")
+	}
+	return kept, nil
+}
+
 func (s *scene) Disable(_ context.Context, _ spool.Tenant, name, reason string) error {
 	s.change(name, func(e *endpoint.Endpoint) { e.DisabledAt, e.DisabledReason = time.Now(), reason })
 	return nil
 }
 
-func (s *scene) Tenants(context.Context) ([]spool.Tenant, error) { return []spool.Tenant{acme}, nil }
+func (s *scene) Tenants(context.Context) ([]spool.Tenant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.former {
+		return nil, nil
+	}
+	return []spool.Tenant{acme}, nil
+}
 
 // Write takes the log.
 func (s *scene) Write(line []byte) (int, error) {

@@ -158,8 +158,8 @@ func (c *configured) with(s state) wire.WebhookEndpoint {
 }
 
 // Find returns an endpoint of a tenant with what an attempt needs. It reads the endpoint's row. Disabled ones are
-// found too. It returns a [spool.NotFound] error if there is none, or if the node does not know the endpoint of the
-// configuration.
+// found too, and hosts of starts, which have no URL. It returns a [spool.NotFound] error if there is none, or if the
+// node does not know the endpoint of the configuration.
 func (b *Book) Find(ctx context.Context, tenant spool.Tenant, endpoint string) (Endpoint, error) {
 	if b == nil {
 		return Endpoint{}, errNone
@@ -173,6 +173,9 @@ func (b *Book) Find(ctx context.Context, tenant spool.Tenant, endpoint string) (
 			found.WebhookEndpoint = c.with(s)
 		}
 		return found, err
+	}
+	if host := b.hostNamed(tenant, endpoint); host != nil {
+		return *host, nil
 	}
 	_, e, err := b.find(ctx, tenant, endpoint)
 	if err != nil {
@@ -192,8 +195,12 @@ func (b *Book) Find(ctx context.Context, tenant spool.Tenant, endpoint string) (
 	}, err
 }
 
-// find returns the row of an endpoint that is not of the configuration.
+// find returns the row of an endpoint that is not of the configuration. It returns a [spool.Forbidden] error for a host
+// that the actor of ctx may see.
 func (b *Book) find(ctx context.Context, tenant spool.Tenant, endpoint string) (store.Row, stored, error) {
+	if host := b.hostNamed(tenant, endpoint); host != nil && sees(actor.Of(ctx), host.WebhookEndpoint) {
+		return store.Row{}, stored{}, errHost
+	}
 	if spool.CheckID("name", endpoint) != nil {
 		return store.Row{}, stored{}, errNone
 	}
@@ -230,7 +237,16 @@ func (b *Book) Host(tenant spool.Tenant, text string) (Endpoint, error) {
 	return e, nil
 }
 
-// List returns the endpoints of a tenant that the actor of ctx may see, by their names.
+// hostNamed returns the host of a subject, or nil.
+func (b *Book) hostNamed(tenant spool.Tenant, subject string) *Endpoint {
+	host, ok := strings.CutPrefix(subject, HostSubject(""))
+	if !ok {
+		return nil
+	}
+	return b.hosts[name{tenant, host}]
+}
+
+// List returns the endpoints of a tenant that the actor of ctx may see, by their names. The hosts of starts come first.
 func (b *Book) List(ctx context.Context, tenant spool.Tenant) ([]wire.WebhookEndpoint, error) {
 	if b == nil {
 		return []wire.WebhookEndpoint{}, nil
@@ -239,6 +255,12 @@ func (b *Book) List(ctx context.Context, tenant spool.Tenant) ([]wire.WebhookEnd
 	if err != nil {
 		return nil, err
 	}
+	for id, host := range b.hosts {
+		if id.tenant == tenant {
+			all = append(all, host.WebhookEndpoint)
+		}
+	}
+	slices.SortFunc(all, func(x, y wire.WebhookEndpoint) int { return strings.Compare(x.Name, y.Name) })
 	return slices.DeleteFunc(all, func(e wire.WebhookEndpoint) bool { return !sees(actor.Of(ctx), e) }), nil
 }
 
@@ -261,12 +283,14 @@ func sees(a wire.Actor, e wire.WebhookEndpoint) bool {
 }
 
 var (
-	errNone     = spool.Errorf(spool.NotFound, "There is no such endpoint")
+	errNone = spool.Errorf(spool.NotFound, "There is no such endpoint")
+	errHost = spool.Errorf(spool.Forbidden,
+		"The configuration lists this host for the webhooks of starts: it cannot be changed here")
 	errNotMaker = spool.Errorf(spool.Forbidden,
 		"Only who made an endpoint can change its approver, and its url while it has one: remove it, and make another one")
 	errEnded = spool.Errorf(spool.Forbidden,
 		"The right of its maker has ended: remove it, and make another one")
 	errNoVault = spool.Errorf(spool.Invalid,
-		"webhooks: endpoints of the API need a key in the configuration, which seals their secrets")
+		"webhooks: endpoints of the API need auth.stream_token_keys in the configuration, which encrypt their secrets")
 	errNoSender = spool.Errorf(spool.Invalid, "webhooks: the configuration has none, so no endpoint can be made")
 )

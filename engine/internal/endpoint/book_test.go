@@ -150,7 +150,7 @@ func TestNew(t *testing.T) {
 			o.Endpoints[1].Approver = "bob"
 			o.MayApprove = func(subject string) bool { return subject == "ann" }
 		},
-		"Config.Webhooks.Endpoints[1].Approver: links need a key": func(o *option.Webhooks) {
+		"Config.Webhooks.Endpoints[1].Approver: links need auth.stream_token_keys": func(o *option.Webhooks) {
 			o.Endpoints[1].Approver, o.Link = "ann", nil
 		},
 		"Config.Webhooks.Hosts[0].Host must be a name":    func(o *option.Webhooks) { o.Hosts[0].Host = "a.example:8443" },
@@ -405,6 +405,43 @@ func TestHost(t *testing.T) {
 	}
 }
 
+// The URL of a start's webhook is kept sealed for its tenant, and as it is without a vault.
+func TestSealedURL(t *testing.T) {
+	t.Parallel()
+
+	const url = "https://[2606:4700::1111]/in?key=hidden"
+	o := options(t)
+	b := newBook(t, memory.New(nil).Store, o)
+	kept, err := b.SealURL(acme, url)
+	if err != nil || strings.Contains(kept, "hidden") || endpoint.SubjectOf(kept) != "@2606:4700::1111" {
+		t.Errorf("%s, %v", kept, err)
+	}
+	if got, err := b.OpenURL(acme, kept); err != nil || got != url {
+		t.Errorf("%s, %v", got, err)
+	}
+	o.Vault = nil
+	bare := newBook(t, memory.New(nil).Store, o)
+	for _, c := range []struct {
+		b      *endpoint.Book
+		tenant spool.Tenant
+		kept   string
+	}{{b, "other", kept}, {bare, acme, kept}, {nil, acme, kept}, {b, acme, "sealed:*@x"}} {
+		got, err := c.b.OpenURL(c.tenant, c.kept)
+		if spool.CodeOf(err) != spool.Invalid || got != "" || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%s, %v", got, err)
+		}
+	}
+	if kept, err := bare.SealURL(acme, url); err != nil || kept != url {
+		t.Errorf("%s, %v", kept, err)
+	}
+	if got, err := bare.OpenURL(acme, url); err != nil || got != url {
+		t.Errorf("%s, %v", got, err)
+	}
+	if _, err := b.Host(acme, kept); spool.CodeOf(err) != spool.Invalid {
+		t.Errorf("a start that names what is sealed: %v", err)
+	}
+}
+
 // Without a sender nothing is told, and without a vault nothing is made.
 func TestNone(t *testing.T) {
 	t.Parallel()
@@ -417,6 +454,9 @@ func TestNone(t *testing.T) {
 		_, err := b.Create(t.Context(), acme, wire.WebhookCreate{Name: "one", URL: url})
 		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), "webhooks: ") {
 			t.Errorf("Create: %v", err)
+		}
+		if b != nil && !strings.Contains(spool.MessageOf(err), "auth.stream_token_keys") {
+			t.Errorf("Create does not name the setting: %v", err)
 		}
 		if list, err := b.List(t.Context(), acme); err != nil || list == nil || len(list) != 0 {
 			t.Errorf("List: %v, %v", list, err)

@@ -359,7 +359,8 @@ func (b *Book) checkApprover(field, subject string) error {
 	case len(subject) > maxApprover || !utf8.ValidString(subject):
 		return spool.Errorf(spool.Invalid, "%s must have up to %d bytes of UTF-8", field, maxApprover)
 	case b.config.Link == nil:
-		return spool.Errorf(spool.Invalid, "%s: links need a key in the configuration, which makes them", field)
+		return spool.Errorf(spool.Invalid,
+			"%s: links need auth.stream_token_keys and server.public_url in the configuration", field)
 	case b.config.MayApprove != nil && !b.config.MayApprove(subject):
 		return spool.Errorf(spool.Invalid, "%s must be a subject that may approve", field)
 	}

@@ -63,7 +63,8 @@ func (b *Book) configure(c option.Webhooks) error {
 		}
 		b.hosts[name{tenant, host}] = &Endpoint{
 			WebhookEndpoint: wire.WebhookEndpoint{
-				Name: HostSubject(host), Form: string(webhook.Plain), FromFile: true, Secrets: len(o.Secrets),
+				Name: HostSubject(host), Origin: host, Form: string(webhook.Plain), FromFile: true, Host: true,
+				Secrets: len(o.Secrets),
 			},
 			Signer: signer, Render: plain,
 		}

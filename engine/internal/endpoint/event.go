@@ -20,7 +20,7 @@ func HostSubject(host string) string { return "@" + host }
 type Event struct {
 	// Event is what [wire.EncodeWebhook] has written, byte for byte.
 	Event json.RawMessage `json:"event"`
-	// URL is the webhook of the start. Empty: the endpoint has the URL.
+	// URL is the webhook of the start, as [Book.SealURL] returns it. Empty: the endpoint has the URL.
 	URL string `json:"url,omitempty"`
 	// FromFile is whether the configuration has the endpoint, so that a node that does not know it may have an older file.
 	FromFile bool `json:"fromFile,omitempty"`
@@ -48,8 +48,11 @@ func Decode(payload json.RawMessage) (e Event, event wire.WebhookEvent, err erro
 	return e, event, err
 }
 
-// SubjectOf returns the subject of the events for the webhook of a start, which was checked.
+// SubjectOf returns the subject of the events for the webhook of a start, which was checked and may be sealed.
 func SubjectOf(webhook string) string {
+	if _, host, ok := cutSealed(webhook); ok {
+		return HostSubject(host)
+	}
 	u, err := url.Parse(webhook)
 	if err != nil {
 		return HostSubject("")

@@ -17,7 +17,7 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// unknownFor is for how long after its time a start waits for a process that has its agent and its model.
+// unknownFor is for how long after its time a start waits for a process that has its agent, its model and its keys.
 const unknownFor = 10 * time.Minute
 
 // waits reports whether a start has to wait for its time. The store's time decides when it comes due: one that waits
@@ -44,6 +44,9 @@ func (h *Handler) delay(
 	case n >= later.Max:
 		return wire.RunResult{}, nil, spool.Errorf(spool.Limit,
 			"startAt: %d starts wait for their time, and no more are allowed", later.Max)
+	}
+	if r.Webhook, err = h.Events.SealWebhook(key.Tenant, r.Webhook); err != nil {
+		return wire.RunResult{}, nil, err
 	}
 	at := r.StartAt.UTC()
 	s := later.Start{
@@ -199,6 +202,11 @@ func (h *Handler) HandleDelayed(ctx context.Context, d store.Delivery) error {
 		return nil
 	case err != nil:
 		return comesAgain(err)
+	case s.Turn == job.Turn && s.Reason == wire.ReasonImported:
+		if err = h.later().Outlive(ctx, s); errors.Is(err, store.ErrRowChanged) {
+			return release(0)
+		}
+		return comesAgain(err)
 	case s.Turn != job.Turn || !s.RefusedAt.IsZero(): // it was moved, or refused by a delivery before this one
 		return nil
 	}
@@ -237,6 +245,9 @@ func (h *Handler) startDue(
 	worker := &reservation{reserve: h.ReserveWorker}
 	defer worker.release()
 	removed := false
+	if r.Webhook, err = h.Events.OpenWebhook(key.Tenant, r.Webhook); err != nil {
+		return result, false, err
+	}
 	result, follow, err := h.start(ctx, startCall{
 		db: h.Store, worker: worker, due: true, also: func(tx store.Tx) error {
 			removed = true
@@ -262,10 +273,11 @@ func (h *Handler) refuse(ctx context.Context, key spool.ThreadKey, s later.Start
 	return nil
 }
 
-// knows reports whether this process has the agent and the model of a start.
+// knows reports whether this process has the agent and the model of a start, and the key of its webhook.
 func (h *Handler) knows(tenant spool.Tenant, r wire.StartRequest) bool {
 	agent := h.Registry.For(r.Agent, tenant, r.Scopes)
-	return agent != nil && h.Registry.HasModelFor(cmp.Or(r.Model, agent.Model), tenant, r.Scopes)
+	_, err := h.Events.OpenWebhook(tenant, r.Webhook)
+	return err == nil && agent != nil && h.Registry.HasModelFor(cmp.Or(r.Model, agent.Model), tenant, r.Scopes)
 }
 
 // passes reports whether the same start may be accepted later, although nobody changes it.

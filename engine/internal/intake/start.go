@@ -165,6 +165,9 @@ func (h *Handler) start(
 	if waits(r) && !call.due {
 		return h.delay(ctx, call, key, asked, agent.Name, again)
 	}
+	if r.Webhook, err = h.Events.SealWebhook(key.Tenant, r.Webhook); err != nil {
+		return wire.RunResult{}, nil, err
+	}
 	admitted, room, err := h.Admission.Admit(ctx, key.Tenant)
 	switch {
 	case err != nil:

@@ -245,12 +245,14 @@ func (d Store) OfThread(ctx context.Context, key spool.ThreadKey) (c store.Chang
 // Refuse keeps a start that came due for a day, with the reason of its refusal. It returns [store.ErrRowChanged] if the
 // start is not as it was read.
 func (d Store) Refuse(ctx context.Context, s Start, reason, text string) error {
-	nobody := spool.ThreadKey{Tenant: s.tenant}
-	return d.put(ctx, nobody, s, func(tx store.Tx, s *Start) (store.Changes, time.Time) {
+	return d.put(ctx, s.nobody(), s, func(tx store.Tx, s *Start) (store.Changes, time.Time) {
 		s.RefusedAt, s.Reason, s.Error = tx.Now().UTC(), reason, text
 		return store.Changes{}, tx.Now().Add(keepRefused)
 	})
 }
+
+// nobody is the key of transactions that touch no thread.
+func (s Start) nobody() spool.ThreadKey { return spool.ThreadKey{Tenant: s.tenant} }
 
 // Move gives a start another time, in a transaction on its thread, which need not exist. It returns
 // [store.ErrRowChanged] if the start is not as it was read.

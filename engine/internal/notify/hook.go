@@ -55,6 +55,23 @@ func (h *Hook) CheckWebhook(tenant spool.Tenant, url string) error {
 	return err
 }
 
+// SealWebhook returns what the store keeps of the webhook of a start: see [endpoint.Book.SealURL].
+func (h *Hook) SealWebhook(tenant spool.Tenant, url string) (string, error) {
+	if h == nil {
+		return url, nil
+	}
+	return h.Book.SealURL(tenant, url)
+}
+
+// OpenWebhook returns the URL of what SealWebhook has returned: see [endpoint.Book.OpenURL].
+func (h *Hook) OpenWebhook(tenant spool.Tenant, kept string) (string, error) {
+	var book *endpoint.Book
+	if h != nil {
+		book = h.Book
+	}
+	return book.OpenURL(tenant, kept)
+}
+
 // Told is what one transaction tells. It is for one transaction, which the store may run several times. A nil Told
 // tells nothing.
 type Told struct {

@@ -32,6 +32,7 @@ var laterTests = map[string]func(s laterTest){
 	"Killed":   testLaterKilled,
 	"Right":    testLaterRight,
 	"Session":  testLaterSession,
+	"Imported": testLaterImported,
 }
 
 type laterTest struct{ *engineTest }

@@ -43,6 +43,7 @@ var webhookTests = map[string]func(s webhookTest){
 	"Replayed":   testWebhookReplayed,
 	"Right":      testWebhookRight,
 	"Aged":       testWebhookAged,
+	"Host":       testWebhookHost,
 }
 
 const webhookSecret = "whsec_bm9ib2R5IGtub3dzIHRoaXMgc2VjcmV0IG9mIG91cnM="
@@ -511,10 +512,33 @@ func testWebhookStart(s webhookTest) {
 	s.ended(wire.Completed)
 	all := s.tells("@hooks.example.com", "run.started r1 RUNNING", "run.completed r1 COMPLETED completed")
 	for _, event := range all {
-		if event.url != url {
-			s.Errorf("the event goes to %s", event.url)
+		if !strings.HasPrefix(event.url, "sealed:") || strings.Contains(event.url, "key=") {
+			s.Errorf("the event has %s", event.url)
 		}
 	}
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error {
+		row, err := store.FindRun(tx, "r1")
+		if err == nil && (row.Options == nil || row.Options.Webhook != all[0].url) {
+			s.Errorf("the run is kept with %+v", row.Options)
+		}
+		return err
+	})
+	if err != nil {
+		s.Error(err)
+	}
+
+	s.startAs(e, chat, wire.StartRequest{
+		RunID: "r3", Prompt: "later", StartAt: s.now().Add(soon), StartOptions: wire.StartOptions{Webhook: url},
+	})
+	asked, err := s.backend.Store.Rows(context.Background(), store.RowQuery{Tenant: chat.Tenant, Kind: "delayed_asked"})
+	if err != nil || len(asked) != 1 || !bytes.Contains(asked[0].Value, []byte("sealed:")) ||
+		bytes.Contains(asked[0].Value, []byte("key=")) {
+		s.Errorf("the delayed start is kept as %+v, %v", asked, err)
+	}
+	s.until("the delayed start", func() bool { return len(s.runsOf(chat)) == 3 })
+	s.ended(wire.Completed)
+	s.tells("@hooks.example.com", "run.started r1 RUNNING", "run.completed r1 COMPLETED completed",
+		"run.started r3 RUNNING", "run.completed r3 COMPLETED completed")
 }
 
 // testWebhookFaults causes a fault at the commit of a start that claims nothing, and at that of a stop. The events are

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -163,5 +164,75 @@ func testWebhookReplayed(s webhookTest) {
 	s.same("events", got, []string{"run.completed r1", "run.started r1"})
 	if _, err := e.WebhookAttempts(ctx, "other", "desk", 0); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("the log of another tenant: %v", err)
+	}
+}
+
+// testWebhookHost has a host of starts that is gone, and comes back. Its attempts and its dead events can be seen by
+// those who see all threads, and replayed.
+func testWebhookHost(s webhookTest) {
+	const host = "@127.0.0.1"
+	var r receiver
+	r.status.Store(http.StatusGone)
+	config := s.receiving(s.config(spooltest.NewModel(spooltest.Say("hi"))), &r)
+	config.Webhooks.Endpoints = nil
+	config.Webhooks.Hosts = []option.WebhookHost{
+		{Host: "127.0.0.1", Tenant: chat.Tenant, Secrets: []string{webhookSecret}},
+	}
+	e := s.engine(config)
+	s.work(e)
+	s.startAs(e, chat, wire.StartRequest{
+		RunID: "r1", Prompt: "go", StartOptions: wire.StartOptions{Webhook: "http://127.0.0.1/in?key=hidden"},
+	})
+	s.ended(wire.Completed)
+	ctx := context.Background()
+	var dead []wire.WebhookDead
+	s.until("two dead events", func() bool {
+		var err error
+		if dead, err = e.WebhookDead(ctx, chat.Tenant, host, wire.JobQuery{}); err != nil {
+			s.Fatal(err)
+		}
+		return len(dead) == 2
+	})
+	var attempts []wire.WebhookAttempt
+	s.until("the log", func() bool {
+		var err error
+		if attempts, err = e.WebhookAttempts(ctx, chat.Tenant, host, 0); err != nil {
+			s.Fatal(err)
+		}
+		return len(attempts) == 2
+	})
+	r.status.Store(http.StatusOK)
+	before := len(r.read())
+	done, err := e.ReplayWebhook(ctx, chat.Tenant, host, wire.WebhookReplay{Since: time.Unix(1, 0)})
+	if err != nil || done.Events != 2 {
+		s.Errorf("the replay: %+v, %v", done, err)
+	}
+	s.until("both events", func() bool { return len(r.read()) == before+2 })
+	list, err := e.Webhooks(ctx, chat.Tenant)
+	if err != nil || len(list) != 1 || list[0].Name != host || !list[0].FromFile || !list[0].Host {
+		s.Errorf("the endpoints are %+v, %v", list, err)
+	}
+	if text, err := json.Marshal([]any{list, dead, attempts}); err != nil || bytes.Contains(text, []byte("hidden")) {
+		s.Errorf("the URL is in %s, %v", text, err)
+	}
+	if _, err := e.PingWebhook(ctx, chat.Tenant, host); spool.CodeOf(err) != spool.Invalid {
+		s.Errorf("a test: %v", err)
+	}
+	disabled := true
+	_, err = e.ChangeWebhook(ctx, chat.Tenant, host, wire.WebhookChange{Disabled: &disabled})
+	if spool.CodeOf(err) != spool.Forbidden || spool.CodeOf(e.RemoveWebhook(ctx, chat.Tenant, host)) != spool.Forbidden {
+		s.Errorf("a change: %v", err)
+	}
+	own := engine.WithActor(ctx, wire.Actor{Tenant: chat.Tenant, Subject: "eve", OwnOnly: true})
+	_, noLog := e.WebhookAttempts(own, chat.Tenant, host, 0)
+	_, noDead := e.WebhookDead(own, chat.Tenant, host, wire.JobQuery{})
+	_, noReplay := e.ReplayWebhook(own, chat.Tenant, host, wire.WebhookReplay{Since: time.Unix(1, 0)})
+	_, noTest := e.PingWebhook(own, chat.Tenant, host)
+	_, noOther := e.WebhookAttempts(ctx, "other", host, 0)
+	noChange := e.RemoveWebhook(own, chat.Tenant, host)
+	for i, err := range []error{noLog, noDead, noReplay, noTest, noOther, noChange} {
+		if spool.CodeOf(err) != spool.NotFound {
+			s.Errorf("of who may not see it, %d: %v", i, err)
+		}
 	}
 }

@@ -923,8 +923,10 @@ var comments = map[string]string{
 		"the answer. An answer to an event with a link is not kept.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Change": "Changes an endpoint. Fields that the body leaves out do not change. An endpoint of the " +
 		"configuration can only\n" +
-		"be disabled and enabled. One whose maker's right has ended is enabled only by its maker, with other " +
-		"credentials.\nEvents that wait for an endpoint which is disabled are dead at once.",
+		"be disabled and enabled, and a host for the webhooks of starts cannot be changed. An endpoint whose " +
+		"maker's right has\n" +
+		"ended is enabled only by its maker, with other credentials. Events that wait for an endpoint which " +
+		"is disabled are\ndead at once.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Create": "Makes an endpoint and its first secret, which the answer shows this once. Events that happen a " +
 		"second after\n" +
 		"the answer are sent there. An approver needs the scope approve as well: the events about questions " +
@@ -938,20 +940,24 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/webhooks.Controller.DropSecret": "Ends the use of the older one of two secrets.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Get":        "One endpoint.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.List": "The endpoints of the tenant that are told of events, those of the configuration included. A caller\n" +
-		"that sees only its own threads sees the endpoints that it has made. No answer has a secret, or of a " +
-		"URL more than its\nscheme and its host.",
+		"that sees only its own threads sees the endpoints that it has made. All others see the hosts that " +
+		"the configuration\n" +
+		"lists for the webhooks of starts, too. No answer has a secret, or of a URL more than its\n" +
+		"scheme and its host.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Remove": "Removes an endpoint. Events that were not delivered to it are not sent any more, and its links end.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Replay": "Delivers dead events of an endpoint again, with the same ids and bodies: one, or all that died " +
 		"since a time.\nIf the answer says that there are more, ask again.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Rotate": "Makes another secret for an endpoint, which the answer shows this once. It signs beside the older " +
 		"one, so that\nthe receiver can move to it. Then drop the older one.",
-	"github.com/spoolhq/spool/server/webhooks.Controller.Test": "Sends a sample event of the kind run.completed to an endpoint at once, and answers with the " +
-		"attempt, in 15\nseconds at the most. A caller has one test at a time.",
+	"github.com/spoolhq/spool/server/webhooks.Controller.Test": "Sends a sample event of the kind run.completed to an endpoint at once, with \"test\": true, and " +
+		"answers with the\n" +
+		"attempt, in 15 seconds at the most. A host for the webhooks of starts has no URL for it. A caller " +
+		"has one test at a time.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.Before":         "Before and BeforeID are the fields diedAt and jobId of the last event before.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.BeforeID":       "See before.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.Limit":          "The size of a page.",
 	"github.com/spoolhq/spool/server/webhooks.DeadWebhooks.Events":      "The events, the last one to die first. Fewer than the limit: there are no more.",
-	"github.com/spoolhq/spool/server/webhooks.NameInput.Name":           "The endpoint.",
+	"github.com/spoolhq/spool/server/webhooks.NameInput.Name":           "The endpoint. @ with a host is one that the configuration lists for the webhooks of starts.",
 	"github.com/spoolhq/spool/server/webhooks.WebhookAttempts.Attempts": "The attempts, the newest first. The last 100 of the last 30 days are kept.",
 	"github.com/spoolhq/spool/server/webhooks.WebhookList.Webhooks":     "The endpoints by their names.",
 	"github.com/spoolhq/spool/store.ContextCount.Bytes": "Bytes and Images are the size of the prompt. Bytes counts three for each token that a text is " +
@@ -1151,7 +1157,7 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.DelayedStart.CreatedAt":               "When it was accepted.",
 	"github.com/spoolhq/spool/wire.DelayedStart.Error":                   "Why it was refused, for a person.",
 	"github.com/spoolhq/spool/wire.DelayedStart.Reason":                  "Why it was refused, for a program.",
-	"github.com/spoolhq/spool/wire.DelayedStart.RefusedAt":               "When it came due and was refused. Left out: it waits for its time.",
+	"github.com/spoolhq/spool/wire.DelayedStart.RefusedAt":               "When it came due and was refused, or was imported. Left out: it waits for its time.",
 	"github.com/spoolhq/spool/wire.DelayedStart.RunID":                   "The run that it will be. No other start can take the id.",
 	"github.com/spoolhq/spool/wire.DelayedStart.StartAt":                 "When it comes due.",
 	"github.com/spoolhq/spool/wire.DelayedStart.StartedBy":               "The subject that has started it. Left out: not known.",
@@ -1759,15 +1765,18 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.WebhookEndpoint.DisabledReason": "Why it gets no events, for a person.",
 	"github.com/spoolhq/spool/wire.WebhookEndpoint.Form":           "The form of its bodies.",
 	"github.com/spoolhq/spool/wire.WebhookEndpoint.FromFile":       "Whether the configuration has it, so that it cannot be changed here.",
-	"github.com/spoolhq/spool/wire.WebhookEndpoint.MadeBy":         "Who made it. Left out: nobody is known.",
-	"github.com/spoolhq/spool/wire.WebhookEndpoint.Name":           "Names the endpoint in its tenant.",
-	"github.com/spoolhq/spool/wire.WebhookEndpoint.Origin":         "The scheme and the host of its URL.",
-	"github.com/spoolhq/spool/wire.WebhookEndpoint.OwnOnly":        "Whether it gets only events of threads that its maker owns.",
-	"github.com/spoolhq/spool/wire.WebhookEndpoint.Secrets":        "How many secrets sign its events: two while they change.",
-	"github.com/spoolhq/spool/wire.WebhookEndpoint.Text":           "Whether its events have the last answer of the run.",
-	"github.com/spoolhq/spool/wire.WebhookEvent.Data":              "What it is about.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.Host": "Whether it stands for a host that the configuration lists for the webhooks of starts. Its name is @ " +
+		"with the host. It has no URL of its own, so it cannot be tested, and it cannot be disabled.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.MadeBy":  "Who made it. Left out: nobody is known.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.Name":    "Names the endpoint in its tenant.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.Origin":  "The scheme and the host of its URL, and of a Host the host alone.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.OwnOnly": "Whether it gets only events of threads that its maker owns.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.Secrets": "How many secrets sign its events: two while they change.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.Text":    "Whether its events have the last answer of the run.",
+	"github.com/spoolhq/spool/wire.WebhookEvent.Data":       "What it is about.",
 	"github.com/spoolhq/spool/wire.WebhookEvent.ID": "Identifies the event, and is the same in all attempts to deliver it. The header webhook-id has it " +
 		"too.",
+	"github.com/spoolhq/spool/wire.WebhookEvent.Test":          "Whether it is a sample that somebody has asked for: nothing has happened. Left out: it is none.",
 	"github.com/spoolhq/spool/wire.WebhookEvent.Timestamp":     "When it happened.",
 	"github.com/spoolhq/spool/wire.WebhookEvent.Type":          "The kind of event.",
 	"github.com/spoolhq/spool/wire.WebhookFilter.Agents":       "Only events of these agents. Left out: all.",

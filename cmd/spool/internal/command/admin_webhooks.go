@@ -88,7 +88,7 @@ func listWebhooks(ctx context.Context, c *adminClient, at string) error {
 	var list struct {
 		Webhooks []struct {
 			Name, Origin, Form, MadeBy, DisabledReason string
-			FromFile                                   bool
+			FromFile, Host                             bool
 			DisabledAt                                 time.Time
 		}
 	}
@@ -103,6 +103,9 @@ func listWebhooks(ctx context.Context, c *adminClient, at string) error {
 		}
 		if e.FromFile {
 			by = "the file"
+		}
+		if e.Host {
+			state = "for the webhooks of starts"
 		}
 		lines = append(lines, row(e.Name, e.Origin, e.Form, by, state))
 	}

@@ -35,7 +35,8 @@ added. Artifacts go to the place that --config or --artifacts names, and count f
 whose artifacts have no room is refused. No server may have a SQLite file open; servers of a PostgreSQL may run.
 
 Schedules are paused, because the server that they come from may still start their runs. Resume
-them one by one, or say --keep-schedules if that server is gone. Endpoints of webhooks that were made
+them one by one, or say --keep-schedules if that server is gone. The same holds for delayed starts, which
+start nothing before you move them. Endpoints of webhooks that were made
 over the API are disabled for the same reason, and events that wait for them become dead letters.
 Enable them one by one and replay, or say --keep-webhooks.
 
@@ -48,7 +49,7 @@ when a flag is wrong.
 			fs.BoolVar(&keeps.webhooks, "keep-webhooks", false, "")
 		},
 		own: "  --check               only check the file, and use no database\n" +
-			"  --keep-schedules      do not pause the schedules\n" +
+			"  --keep-schedules      do not pause the schedules, and let delayed starts start\n" +
 			"  --keep-webhooks       do not disable the endpoints of webhooks\n",
 	}
 }
@@ -156,6 +157,8 @@ func (i *importing) importSection(ctx context.Context, s store.Section, lines []
 		return i.addRows(ctx, s, lines, p)
 	case s.Kind == store.SectionRows && s.Name == engine.ScheduleRows && !i.keeps.schedules:
 		return i.addChanged(ctx, s, lines, pausedSchedule, p)
+	case s.Kind == store.SectionRows && s.Name == engine.DelayedStartRows && !i.keeps.schedules:
+		return i.addChanged(ctx, s, lines, stoppedStart, p)
 	case s.Kind == store.SectionRows && s.Name == engine.WebhookRows && !i.keeps.webhooks:
 		return i.addChanged(ctx, s, lines, engine.ImportedWebhook, p)
 	case s.Kind == store.SectionRows && s.Name == engine.WebhookRows:
@@ -173,6 +176,11 @@ func (i *importing) importSection(ctx context.Context, s store.Section, lines []
 // pausedSchedule returns the value of a schedule that is paused.
 func pausedSchedule(_ string, value json.RawMessage, at time.Time) (json.RawMessage, error) {
 	return engine.ImportedSchedule(value, at)
+}
+
+// stoppedStart returns the value of a delayed start that does not start.
+func stoppedStart(_ string, value json.RawMessage, at time.Time) (json.RawMessage, error) {
+	return engine.ImportedDelayedStart(value, at)
 }
 
 // addChanged adds rows that stop something until somebody lets it go on. It stops since the row was written, so that

@@ -68,6 +68,7 @@ func commands() []commandLine {
 		talk(runCommand(), "export", "write the record of a run's thread as a file, which the console opens", "export"),
 		talk(inboxCommand(), "", "answer what agents ask, over all threads", "answer"),
 		talk(schedulesCommand(), "", "list runs that start by themselves, or act on one", "pause", "resume", "run", "ticks"),
+		talk(startsCommand(), "", "list starts that wait for their time, or act on one", "move", "cancel"),
 		{"admin", "COMMAND", "operate a running server: inspect, answer, stop, redrive, prune", admin, operate},
 		{"backup", "FILE", "copy the database, even while a server writes to it", backupCommand.carryOut, nil},
 		{
@@ -162,7 +163,8 @@ func (h host) report(err error, command string) int {
 
 // refusesToken reports whether a server has refused the credentials of a command that talks to it.
 func refusesToken(err error, command string) bool {
-	if !slices.Contains([]string{"chat", "threads", "tail", "run", "inbox", "schedules", "admin", "load"}, command) {
+	talks := []string{"chat", "threads", "tail", "run", "inbox", "schedules", "starts", "admin", "load"}
+	if !slices.Contains(talks, command) {
 		return false
 	}
 	if err != nil && command == "load" { // it counts failures by their names

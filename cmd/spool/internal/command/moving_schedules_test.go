@@ -107,3 +107,76 @@ func scheduling(t *testing.T, data string, at time.Time) (e *engine.Engine, done
 		}
 	}
 }
+
+// TestMoveDelayedStarts moves a start that waits for its time. In the other database it starts nothing before it is
+// moved, unless it should come due there.
+func TestMoveDelayedStarts(t *testing.T) {
+	t.Parallel()
+	dir, data := t.TempDir(), t.TempDir()
+	made := time.Date(2026, time.January, 5, 8, 0, 0, 0, time.UTC)
+	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
+	e, done := scheduling(t, data, made)
+	due := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	_, err := e.Run(t.Context(), key, wire.StartRequest{RunID: "r1", Prompt: "Hello", StartAt: due})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done()
+	file := filepath.Join(dir, "spool.jsonl")
+	if got := command(nil, "export", "--data", data, file); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	stopped, kept := t.TempDir(), t.TempDir()
+	for range 2 {
+		if got := command(nil, "import", "--data", stopped, file); got.code != exitOK {
+			t.Fatalf("%+v", got)
+		}
+	}
+	if got := command(nil, "import", "--keep-schedules", "--data", kept, file); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	for folder, starts := range map[string]bool{stopped: false, kept: true} {
+		e, done = scheduling(t, folder, due.Add(time.Minute))
+		working := func(until func(ctx context.Context) bool) {
+			t.Helper()
+			ctx, cancel := context.WithCancel(testwait.Context(t, "the job of the start"))
+			worked := make(chan error, 1)
+			go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+			for tick := time.NewTicker(20 * time.Millisecond); !until(ctx); <-tick.C {
+			}
+			cancel()
+			if err := <-worked; err != nil {
+				t.Error(err)
+			}
+		}
+		run := func(ctx context.Context) bool {
+			runs, err := e.Runs(ctx, spool.DefaultTenant, wire.RunQuery{ID: "r1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(runs) == 1
+		}
+		if starts {
+			working(run)
+			done()
+			continue
+		}
+		working(func(ctx context.Context) bool {
+			jobs, err := e.Jobs(ctx, spool.DefaultTenant, wire.JobQuery{Queue: new("spool.starts")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(jobs) == 0
+		})
+		got, err := e.DelayedStart(t.Context(), spool.DefaultTenant, "r1")
+		if err != nil || got.Reason != wire.ReasonImported || got.RefusedAt.IsZero() || run(t.Context()) {
+			t.Errorf("the start is %+v, %v", got, err)
+		}
+		moved, err := e.MoveDelayedStart(t.Context(), spool.DefaultTenant, "r1", time.Now())
+		if err != nil || !moved.RefusedAt.IsZero() {
+			t.Errorf("moved, the start is %+v, %v", moved, err)
+		}
+		working(run)
+		done()
+	}
+}

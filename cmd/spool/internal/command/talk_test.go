@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/wire"
 )
@@ -205,11 +207,50 @@ func TestInbox(t *testing.T) {
 	}
 }
 
+// Starts that wait for their time are listed, moved and cancelled.
+func TestStarts(t *testing.T) {
+	t.Parallel()
+
+	p := start(t, t.TempDir())
+	c, err := client.New(p.url, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range []spool.RunID{"r1", "r2"} {
+		r := client.RunRequest{ThreadID: "t1", RunID: run, Prompt: "hello", StartAt: time.Now().Add(time.Hour)}
+		if _, err := c.Run(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--thread", "t2", "--json"}, 0, ""},
+		{[]string{"--json"}, 0, `"runId":"r2"`},
+		{[]string{"move", "r1", "2027-01-31T09:00:00Z"}, 0, "r1   t1      2027-01-31 09:00Z  assistant  hello"},
+		{[]string{"cancel", "r1"}, 0, "r1 "},
+		{[]string{"cancel", "r1"}, exitFailure, "Delayed start not found"},
+		{[]string{"move", "r2", "tomorrow"}, exitUsage, "wants a time"},
+		{[]string{"move", "r2"}, exitUsage, "move RUN TIME"},
+		{[]string{"x"}, exitUsage, "cancel RUN"},
+		{[]string{"move", "r2", "now"}, 0, "r2 "},
+	} {
+		got := talkTo(p, append([]string{"starts"}, c.args...)...)
+		if got.code != c.code || !strings.Contains(got.stdout+got.stderr, c.want) || c.want == "" && got.stdout != "" {
+			t.Errorf("%v: %+v", c.args, got)
+		}
+	}
+}
+
 // Every command has a help, whose lines fit, and which names all its flags.
 func TestTalkHelp(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []talkCommand{chatCommand(), threadsCommand(), tailCommand(), inboxCommand(), schedulesCommand()} {
+	for _, c := range []talkCommand{
+		chatCommand(), threadsCommand(), tailCommand(), inboxCommand(), schedulesCommand(), startsCommand(),
+	} {
 		got := command(nil, c.name, "--help")
 		if got.code != 0 || !strings.Contains(got.stdout, "spool "+c.name) {
 			t.Errorf("%s: %+v", c.name, got)

@@ -1,4 +1,5 @@
-// Runs that start by themselves, and who is told of runs. They need the scopes schedules and webhooks.
+// Runs that start by themselves or later, and who is told of runs. They need the scopes schedules and webhooks. Starts
+// that wait for their time need read and write.
 import type { CallOptions } from "./options.js";
 import { withQuery } from "./routes.js";
 import type { components } from "./types.gen.js";
@@ -6,6 +7,7 @@ import type { Client } from "./types.js";
 
 type Schemas = components["schemas"];
 
+export type DelayedStart = Schemas["DelayedStart"];
 export type Schedule = Schemas["Schedule"];
 export type ScheduleChange = Schemas["ScheduleChange"];
 export type SchedulePreview = Schemas["SchedulePreview"];
@@ -36,6 +38,17 @@ export interface Schedules {
   ticks(name: string, options?: CallOptions): Promise<ScheduleTick[]>;
   /** A rule in words, with its next due times. It makes nothing. */
   preview(rule: ScheduleRule, options?: CallOptions): Promise<SchedulePreview>;
+}
+
+/** The starts of the caller's tenant that wait for their time: `run` with `startAt` makes one. */
+export interface DelayedStarts {
+  /** In the order of their run ids, 50 at a time unless `limit` says otherwise. `after` continues a list. */
+  list(options?: CallOptions & { threadId?: string; after?: string; limit?: number }): Promise<DelayedStart[]>;
+  get(runId: string, options?: CallOptions): Promise<DelayedStart>;
+  /** Gives it another time, also one that was refused. A time in the past is now. */
+  move(runId: string, startAt: Date | string, options?: CallOptions): Promise<DelayedStart>;
+  /** Removes it, and returns it. Its run id and its idempotency key are free again. */
+  cancel(runId: string, options?: CallOptions): Promise<DelayedStart>;
 }
 
 /** The endpoints of the caller's tenant that are told of events. */
@@ -81,6 +94,18 @@ export function createSchedules(client: Client): Schedules {
   };
 }
 
+/** Returns the operations on starts that wait for their time, with the credentials of a client. */
+export function createDelayedStarts(client: Client): DelayedStarts {
+  const { get, send, at } = callsBelow(client, "/api/agent/starts");
+  return {
+    list: async (options) => (await get<Schemas["DelayedStarts"]>("", options)).starts,
+    get: (runId, options) => get(at(runId), options),
+    move: (runId, startAt, options) =>
+      send("PATCH", at(runId), { startAt: startAt instanceof Date ? startAt.toISOString() : startAt }, options),
+    cancel: (runId, options) => send("DELETE", at(runId), undefined, options),
+  };
+}
+
 /** Returns the operations on webhooks, with the credentials of a client. */
 export function createWebhooks(client: Client): Webhooks {
   const { get, send, at } = callsBelow(client, "/api/agent/webhooks");
@@ -103,8 +128,10 @@ export function createWebhooks(client: Client): Webhooks {
 function callsBelow(client: Client, base: string) {
   return {
     at: (name: string) => `/${encodeURIComponent(name)}`,
-    get: <T>(path: string, { signal, ...query }: CallOptions & { after?: string; limit?: number } = {}) =>
-      client.request<T>("GET", withQuery(base + path, query), undefined, signal ? { signal } : {}),
+    get: <T>(
+      path: string,
+      { signal, ...query }: CallOptions & { threadId?: string; after?: string; limit?: number } = {},
+    ) => client.request<T>("GET", withQuery(base + path, query), undefined, signal ? { signal } : {}),
     send: <T>(method: "POST" | "PATCH" | "DELETE", path: string, body: unknown, { signal }: CallOptions = {}) =>
       client.request<T>(method, base + path, body, signal ? { signal } : {}),
   };

@@ -1280,7 +1280,7 @@ export interface components {
             reason?: string;
             /**
              * Format: date-time
-             * @description When it came due and was refused. Left out: it waits for its time.
+             * @description When it came due and was refused, or was imported. Left out: it waits for its time.
              */
             refusedAt?: string;
             /**
@@ -5724,6 +5724,8 @@ export interface components {
             form: "plain" | "slack" | "template";
             /** @description Whether the configuration has it, so that it cannot be changed here. */
             fromFile?: boolean;
+            /** @description Whether it stands for a host that the configuration lists for the webhooks of starts. Its name is @ with the host. It has no URL of its own, so it cannot be tested, and it cannot be disabled. */
+            host?: boolean;
             /** @description Labels that the thread has, all of them. Left out: any thread, and events without one. */
             labels?: {
                 [key: string]: string;
@@ -5736,7 +5738,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description The scheme and the host of its URL.
+             * @description The scheme and the host of its URL, and of a Host the host alone.
              * @example https://hooks.example.com
              */
             origin: string;
@@ -5793,6 +5795,8 @@ export interface components {
             form: "plain" | "slack" | "template";
             /** @description Whether the configuration has it, so that it cannot be changed here. */
             fromFile?: boolean;
+            /** @description Whether it stands for a host that the configuration lists for the webhooks of starts. Its name is @ with the host. It has no URL of its own, so it cannot be tested, and it cannot be disabled. */
+            host?: boolean;
             /** @description Labels that the thread has, all of them. Left out: any thread, and events without one. */
             labels?: {
                 [key: string]: string;
@@ -5805,7 +5809,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description The scheme and the host of its URL.
+             * @description The scheme and the host of its URL, and of a Host the host alone.
              * @example https://hooks.example.com
              */
             origin: string;

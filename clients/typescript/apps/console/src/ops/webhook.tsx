@@ -38,7 +38,7 @@ export function WebhookPage({ name }: { name: string }): ReactNode {
       <div className="ops-head">
         <h1 className="clip mono">{name}</h1>
         {off && <span className="tag">off</span>}
-        {value !== null && (
+        {value !== null && value.host !== true && (
           <span className="tools">
             {button("Send a test", async () => {
               const attempt = await webhooks.test(name);
@@ -221,7 +221,7 @@ function factsOf(one: WebhookEndpoint, now: number): Fact[] {
   return [
     ["host", one.origin],
     ["form", one.form],
-    ["events", one.events?.join(", ") ?? "all"],
+    ["events", one.host === true ? "of starts that name it" : (one.events?.join(", ") ?? "all")],
     ["agents", one.agents?.join(", ")],
     [
       "labels",

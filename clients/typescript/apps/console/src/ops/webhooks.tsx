@@ -49,7 +49,7 @@ export function Webhooks(): ReactNode {
                   </td>
                   <td>{one.origin}</td>
                   <td>{one.form}</td>
-                  <td>{one.events === undefined ? "all" : one.events.join(", ")}</td>
+                  <td>{one.host === true ? "of starts that name it" : (one.events?.join(", ") ?? "all")}</td>
                   <td className={one.disabledAt === undefined ? "" : "bad"} title={one.disabledReason}>
                     {one.disabledAt === undefined ? "on" : "off"}
                   </td>
