@@ -150,7 +150,8 @@ func (m *scheduleMeasure) write(e *engine.Engine) error {
 func (m *scheduleMeasure) due(db *sqlite.DB) error {
 	first := time.Now().Add(2*m.made + 5*time.Second).Truncate(time.Second)
 	e, err := m.engine(db, m.schedules, func(i int) wire.ScheduleRule {
-		return wire.ScheduleRule{Every: max(time.Minute, time.Duration(m.periods)*time.Second).String(), From: m.dueAt(first, i)}
+		every := max(time.Minute, time.Duration(m.periods)*time.Second)
+		return wire.ScheduleRule{Every: every.String(), From: m.dueAt(first, i)}
 	})
 	if err != nil {
 		return err

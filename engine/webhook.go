@@ -41,8 +41,8 @@ func (a *Admin) CreateWebhook(
 
 // ChangeWebhook changes an endpoint. It returns the errors of CreateWebhook, a [spool.NotFound] error if there is no
 // such endpoint, and a [spool.Forbidden] error for one of the configuration, which can only be disabled and enabled,
-// for one that would be enabled although the right of its maker has ended, and for any change of a host for the webhooks
-// of starts.
+// for one that would be enabled although the right of its maker has ended, and for any change of a host for the
+// webhooks of starts.
 func (a *Admin) ChangeWebhook(
 	ctx context.Context, tenant spool.Tenant, name string, c wire.WebhookChange,
 ) (wire.WebhookEndpoint, error) {

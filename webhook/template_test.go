@@ -239,7 +239,8 @@ func TestPlainMap(t *testing.T) {
 		}
 		has(t, string(e.Type), want, got)
 		data, _ := got["data"].(map[string]any)
-		if len(got) != reflect.TypeFor[wire.WebhookEvent]().NumField() || len(data) != reflect.TypeFor[wire.WebhookData]().NumField() {
+		if len(got) != reflect.TypeFor[wire.WebhookEvent]().NumField() ||
+			len(data) != reflect.TypeFor[wire.WebhookData]().NumField() {
 			t.Errorf("%d names, and in the data %d", len(got), len(data))
 		}
 		checkPlain(t, webhook.PlainMap(e))

@@ -56,8 +56,8 @@ type StartRequest struct {
 	StartAt time.Time
 	// Maker is who asks for a start with a StartAt. When it comes due, the start gets the rights that the maker has then,
 	// but no more than Scopes and MayNotStop say, and is refused if the right has ended: see MayStart of the option
-	// Schedules. A StartAt at which the right will have ended is refused with an [spool.Invalid] error. If nobody can look the right
-	// up, the start keeps its rights until Maker.Until. Nil: nothing is looked up.
+	// Schedules. A StartAt at which the right will have ended is refused with an [spool.Invalid] error. If nobody can
+	// look the right up, the start keeps its rights until Maker.Until. Nil: nothing is looked up.
 	Maker *Maker
 }
 

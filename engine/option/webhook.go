@@ -28,8 +28,8 @@ type Webhooks struct {
 	// MayTell looks up whether the maker of an endpoint may still have it: see [wire.WebhookCreate.Maker]. The approver is
 	// the endpoint's, empty for one without. It is called when the endpoint is made, when it is enabled, and before each
 	// attempt. A [spool.Forbidden] error says that the right has ended: it disables the endpoint. After any other error
-	// the event comes again later. Nil: endpoints with a maker cannot be made, except with MaxAge, and their events wait for a
-	// process that has a MayTell.
+	// the event comes again later. Nil: endpoints with a maker cannot be made, except with MaxAge, and their events
+	// wait for a process that has a MayTell.
 	MayTell func(ctx context.Context, maker wire.Maker, approver string) error
 	// MaxAge is how long an endpoint gets events after it was made, if its maker is of the kind [wire.MakerPrincipal].
 	// MayTell is not asked about it. Zero: MayTell decides about these makers.

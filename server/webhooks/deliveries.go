@@ -76,7 +76,8 @@ func (c Controller) Replay(ctx context.Context, in ReplayInput) (wire.WebhookRep
 }
 
 // Test sends a sample event of the kind run.completed to an endpoint at once, with "test": true, and answers with the
-// attempt, in 15 seconds at the most. A host for the webhooks of starts has no URL for it. A caller has one test at a time.
+// attempt, in 15 seconds at the most. A host for the webhooks of starts has no URL for it. A caller has one test at a
+// time.
 func (c Controller) Test(ctx context.Context, in NameInput) (wire.WebhookAttempt, error) {
 	p := call.By(ctx)
 	leave, err := c.Tests.enter(p.ID())

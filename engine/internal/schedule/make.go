@@ -76,9 +76,9 @@ func (r *row) begin(now time.Time) error {
 	return nil
 }
 
-// takeTurn returns the row whose write makes the only new schedule of a tenant since its others were counted. It returns
-// a [spool.Conflict] error for a name that is used, and a [spool.Limit] error for a tenant that has as many schedules as
-// it may have.
+// takeTurn returns the row whose write makes the only new schedule of a tenant since its others were counted. It
+// returns a [spool.Conflict] error for a name that is used, and a [spool.Limit] error for a tenant that has as many
+// schedules as it may have.
 func (s *Schedules) takeTurn(ctx context.Context, tenant spool.Tenant, name string) (store.Row, error) {
 	const key = "made"
 	turn := store.Row{Kind: kindTurn, Key: key, Value: encode(struct{}{})}

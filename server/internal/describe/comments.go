@@ -952,7 +952,7 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/webhooks.Controller.Test": "Sends a sample event of the kind run.completed to an endpoint at once, with \"test\": true, and " +
 		"answers with the\n" +
 		"attempt, in 15 seconds at the most. A host for the webhooks of starts has no URL for it. A caller " +
-		"has one test at a time.",
+		"has one test at a\ntime.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.Before":         "Before and BeforeID are the fields diedAt and jobId of the last event before.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.BeforeID":       "See before.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.Limit":          "The size of a page.",

@@ -142,7 +142,8 @@ func TestMoveDelayedStarts(t *testing.T) {
 			ctx, cancel := context.WithCancel(testwait.Context(t, "the job of the start"))
 			worked := make(chan error, 1)
 			go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
-			for tick := time.NewTicker(20 * time.Millisecond); !until(ctx); <-tick.C {
+			for tick := time.NewTicker(20 * time.Millisecond); !until(ctx); {
+				<-tick.C
 			}
 			cancel()
 			if err := <-worked; err != nil {

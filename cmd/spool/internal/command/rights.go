@@ -54,8 +54,8 @@ func (r rights) mayTell(ctx context.Context, m wire.Maker, approver string) erro
 
 var errEnded = spool.Errorf(spool.Forbidden, "The token of its maker is not valid any more, or may do less")
 
-// of returns what a maker may do now, if it has the scopes that it needs. With the option, makers without a token need no
-// look-up.
+// of returns what a maker may do now, if it has the scopes that it needs. With the option, makers without a token need
+// no look-up.
 func (r rights) of(ctx context.Context, m wire.Maker, withOption string, need ...access.Scope) (wire.Rights, error) {
 	switch {
 	case m.Kind == wire.MakerPrincipal && r.open && m.Credentials == "" && m.Tenant == spool.DefaultTenant:
