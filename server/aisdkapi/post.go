@@ -128,7 +128,7 @@ func (c Controller) start(
 	switch {
 	case err != nil:
 		return aisdk.Options{}, nil, err
-	case result.Reason == wire.ReasonRunIDUsed && start.RunID != "": // the same post came twice at once
+	case start.RunID != "" && c.cameBefore(ctx, key, start.RunID, result): // the same post came twice at once
 		return aisdk.Options{RunID: start.RunID}, nil, nil
 	case !result.Accepted:
 		refusal := refused(key, result.Reason, result.Error)
@@ -139,6 +139,15 @@ func (c Controller) start(
 	}
 	// The run may be over before the stream is open, and is told from its start all the same.
 	return aisdk.Options{RunID: result.RunID, From: &wire.Run{ID: result.RunID}}, nil, nil
+}
+
+// cameBefore reports whether a start was refused because of a run with the same id, which may still be active.
+func (c Controller) cameBefore(ctx context.Context, key spool.ThreadKey, id spool.RunID, refused wire.RunResult) bool {
+	if refused.Reason != wire.ReasonActiveRun {
+		return refused.Reason == wire.ReasonRunIDUsed
+	}
+	thread, err := c.Engine.Thread(ctx, key)
+	return err == nil && thread.RunID == id
 }
 
 func refused(key spool.ThreadKey, reason, text string) *ChatRefusal {
