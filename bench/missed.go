@@ -64,7 +64,7 @@ var misses = []miss{
 	about(`p99 from the due time to the run, in ms`,
 		"With 100 schedules that come due each second, a run starts {got} ms behind its due time (p99; goal: {want} ms)"),
 	about(`CPU of an idle process with ([\d,]+) schedules beside one with none`,
-		"An idle server with $1 schedules takes {got} times the CPU time of one without schedules (goal: {want} times, the spread of the latter)"),
+		"An idle server with $1 schedules takes {got} times the CPU time of one without schedules (goal: {want} times)"),
 	about(`CPU of a step over (\w+) beside a bare loop`,
 		"A step over the adapter $1 takes {got} times the CPU time of a bare loop over the provider's SDK (goal: {want} times)"),
 	about(`Starts over PostgreSQL beside bare, (\d+) clients`,
