@@ -34,8 +34,8 @@ type Schedules struct {
 	// each tick, and when the start comes due, but not for makers of the kinds [wire.MakerFile] and [wire.MakerSession].
 	// A [spool.Forbidden] error says that the right has ended: it pauses the schedule, and refuses the start. With
 	// [ErrNoLookup] in its chain, it says so only of what is made. After any other error the tick or the start comes again
-	// later. Nil: such schedules cannot be made, and what was made by
-	// another process waits for one that has a MayStart. Delayed starts can be made: see [wire.StartRequest.Maker].
+	// later. Nil: such schedules cannot be made, and what was made by another process waits for one that has a MayStart.
+	// Delayed starts can be made: see [wire.StartRequest.Maker].
 	MayStart func(ctx context.Context, maker wire.Maker) (wire.Rights, error)
 }
 

@@ -142,9 +142,9 @@ func (c Controller) start(
 }
 
 // cameBefore reports whether a start was refused because of a run with the same id, which may still be active.
-func (c Controller) cameBefore(ctx context.Context, key spool.ThreadKey, id spool.RunID, refused wire.RunResult) bool {
-	if refused.Reason != wire.ReasonActiveRun {
-		return refused.Reason == wire.ReasonRunIDUsed
+func (c Controller) cameBefore(ctx context.Context, key spool.ThreadKey, id spool.RunID, r wire.RunResult) bool {
+	if r.Reason != wire.ReasonActiveRun {
+		return r.Reason == wire.ReasonRunIDUsed
 	}
 	thread, err := c.Engine.Thread(ctx, key)
 	return err == nil && thread.RunID == id

@@ -34,8 +34,7 @@ type WebhookList struct {
 
 // List answers with the endpoints of the tenant that are told of events, those of the configuration included. A caller
 // that sees only its own threads sees the endpoints that it has made. All others see the hosts that the configuration
-// lists for the webhooks of starts, too. No answer has a secret, or of a URL more than its
-// scheme and its host.
+// lists for the webhooks of starts, too. No answer has a secret, or of a URL more than its scheme and its host.
 func (c Controller) List(ctx context.Context, _ struct{}) (WebhookList, error) {
 	list, err := c.Engine.Webhooks(call.Acting(ctx), call.By(ctx).Tenant)
 	if list == nil {

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -37,8 +38,20 @@ type attempt struct {
 	to      endpoint.Endpoint
 }
 
-// Handle handles an event of [endpoint.Queue]. It returns nil or a [store.AckError].
+// Handle handles an event of [endpoint.Queue]. It returns nil or a [store.AckError]. The tenant of an event that is dead
+// is noted before the event is acknowledged.
 func (d *Deliverer) Handle(ctx context.Context, job store.Delivery) error {
+	err := d.attempt(ctx, job)
+	if by, ok := errors.AsType[*store.AckError](err); ok && by.Ack.Kind == store.AckDead {
+		if err := d.died(ctx, job.Tenant); err != nil {
+			d.Log.WarnContext(ctx, "note the tenant of a dead webhook event", "tenant", job.Tenant, "error", err)
+		}
+	}
+	return err
+}
+
+// attempt tells an endpoint of an event, and returns what becomes of the event.
+func (d *Deliverer) attempt(ctx context.Context, job store.Delivery) error {
 	a := &attempt{Delivery: job}
 	var err error
 	if a.payload, a.event, err = endpoint.Decode(job.Payload); err != nil {
@@ -46,9 +59,6 @@ func (d *Deliverer) Handle(ctx context.Context, job store.Delivery) error {
 	}
 	if job.Attempt > webhook.MaxAttempts { // their workers have died
 		return dead("its attempts were cut off")
-	}
-	if a.payload.URL, err = d.Endpoints.OpenURL(a.Tenant, a.payload.URL); err != nil {
-		return d.unopened(ctx, a, err)
 	}
 	leave, wait := d.flights.enter(ctx, target{job.Tenant, job.Subject}, d.Random)
 	if leave == nil {
@@ -77,23 +87,18 @@ func (d *Deliverer) Handle(ctx context.Context, job store.Delivery) error {
 	return d.settle(ctx, a, outcome, time.Since(began), body)
 }
 
-// unopened returns what becomes of an event whose URL this process cannot open. Another one may have the key.
-func (d *Deliverer) unopened(ctx context.Context, a *attempt, err error) error {
-	if time.Since(a.event.Timestamp) >= unknownFor {
-		return dead("its URL is encrypted with a key that no configuration has any more")
-	}
-	d.Log.WarnContext(ctx, "the webhook of a start cannot be told here", "tenant", a.Tenant, "endpoint", a.Subject,
-		"error", err)
-	return again(unknownWait)
-}
-
 // isHost reports whether the job is for the webhook of a start.
 func (a *attempt) isHost() bool { return strings.HasPrefix(a.Subject, endpoint.HostSubject("")) }
 
 // find gets the endpoint, or says what becomes of an event without one.
 func (d *Deliverer) find(ctx context.Context, a *attempt) (err error) {
+	gone := "no configuration has the endpoint any more"
 	if a.isHost() {
-		a.to, err = d.Endpoints.Host(a.Tenant, a.payload.URL)
+		if a.payload.URL, err = d.Endpoints.OpenURL(a.Tenant, a.payload.URL); err == nil {
+			a.to, err = d.Endpoints.Host(a.Tenant, a.payload.URL)
+		} else {
+			gone = "its URL is encrypted with a key that no configuration has any more"
+		}
 		a.to.URL = a.payload.URL
 	} else {
 		a.to, err = d.Endpoints.Find(ctx, a.Tenant, a.Subject)
@@ -107,7 +112,7 @@ func (d *Deliverer) find(ctx context.Context, a *attempt) (err error) {
 	case missing && !a.isHost() && !a.payload.FromFile:
 		return &store.AckError{Ack: store.Ack{Kind: store.AckDone}} // somebody has removed it
 	case missing && time.Since(a.event.Timestamp) >= unknownFor:
-		return dead("no configuration has the endpoint any more")
+		return dead(gone)
 	case missing, spool.CodeOf(err) == spool.Internal && ctx.Err() == nil:
 		d.Log.WarnContext(ctx, "an endpoint cannot be told here", "tenant", a.Tenant, "endpoint", a.Subject, "error", err)
 		return again(unknownWait)

@@ -91,7 +91,7 @@ func (d *Deliverer) Run(ctx context.Context, c worker.Config) error {
 	beside.Go(func() { d.pruneAll(ctx) })
 	err := worker.Run(ctx, c, slots.Options{
 		EventsOnly: true, MaxDeliveries: -1, Concurrency: concurrency,
-		Events: map[string]func(ctx context.Context, event store.Delivery) error{endpoint.Queue: d.handle},
+		Events: map[string]func(ctx context.Context, event store.Delivery) error{endpoint.Queue: d.Handle},
 	})
 	close(written)
 	beside.Wait()

@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -13,17 +12,6 @@ import (
 // diedKind is the kind of the rows of the installation that name tenants with dead events. The key is the tenant. A
 // tenant may have no endpoint any more, and the store cannot list tenants.
 const diedKind = "webhook_died"
-
-// handle handles an event. It notes the tenant of one that is dead before the event is acknowledged.
-func (d *Deliverer) handle(ctx context.Context, job store.Delivery) error {
-	err := d.Handle(ctx, job)
-	if ack := (*store.AckError)(nil); errors.As(err, &ack) && ack.Ack.Kind == store.AckDead {
-		if err := d.died(ctx, job.Tenant); err != nil {
-			d.Log.WarnContext(ctx, "note the tenant of a dead webhook event", "tenant", job.Tenant, "error", err)
-		}
-	}
-	return err
-}
 
 // died notes that a tenant has dead events. A process writes it once an hour for each tenant.
 func (d *Deliverer) died(ctx context.Context, tenant spool.Tenant) error {

@@ -2,12 +2,10 @@ package endpoint
 
 import (
 	"context"
-	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/right"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -17,7 +15,7 @@ func (b *Book) MayTell(ctx context.Context, tenant spool.Tenant, e Endpoint) err
 	if e.Maker == nil {
 		return nil
 	}
-	now, err := b.now(ctx, tenant)
+	now, err := right.StoreTime(ctx, b.store, tenant)
 	if err == nil {
 		_, err = b.rights(e.Approver).Now(ctx, *e.Maker, now)
 	}
@@ -42,7 +40,7 @@ func (b *Book) maker(ctx context.Context, tenant spool.Tenant, c wire.WebhookCre
 	if c.Maker == nil {
 		return nil, nil //nolint:nilnil // nobody is looked up
 	}
-	now, err := b.now(ctx, tenant)
+	now, err := right.StoreTime(ctx, b.store, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +64,7 @@ func (b *Book) renewed(
 	}
 	set(&e.Approver, c.Approver)
 	if c.Maker != nil && by.Subject != "" && by.Subject == e.MadeBy {
-		now, err := b.now(ctx, tenant)
+		now, err := right.StoreTime(ctx, b.store, tenant)
 		if err != nil {
 			return nil, err
 		}
@@ -96,13 +94,4 @@ func (b *Book) rights(approver string) right.Lookup {
 		}
 	}
 	return l
-}
-
-// now returns the store's time.
-func (b *Book) now(ctx context.Context, tenant spool.Tenant) (now time.Time, err error) {
-	err = b.store.View(ctx, spool.ThreadKey{Tenant: tenant}, func(v store.View) error {
-		now = v.Now()
-		return nil
-	})
-	return now, err
 }

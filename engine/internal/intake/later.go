@@ -88,7 +88,7 @@ func (h *Handler) keptMaker(ctx context.Context, tenant spool.Tenant, r wire.Sta
 	if r.Maker == nil {
 		return nil, nil //nolint:nilnil // nobody is looked up
 	}
-	now, err := h.now(ctx, tenant)
+	now, err := right.StoreTime(ctx, h.Store, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (h *Handler) narrow(ctx context.Context, tenant spool.Tenant, asked *later.
 	if m == nil {
 		return nil
 	}
-	now, err := h.now(ctx, tenant)
+	now, err := right.StoreTime(ctx, h.Store, tenant)
 	if err != nil {
 		return err
 	}
@@ -112,15 +112,6 @@ func (h *Handler) narrow(ctx context.Context, tenant spool.Tenant, asked *later.
 		asked.Request, asked.Actor = right.Narrow(asked.Request, asked.Actor, rights)
 	}
 	return err
-}
-
-// now returns the store's time.
-func (h *Handler) now(ctx context.Context, tenant spool.Tenant) (now time.Time, err error) {
-	err = h.Store.View(ctx, spool.ThreadKey{Tenant: tenant}, func(v store.View) error {
-		now = v.Now()
-		return nil
-	})
-	return now, err
 }
 
 // taken returns the answer to a start whose transaction has found its idempotency key or its run id taken by a delayed

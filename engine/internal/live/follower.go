@@ -35,7 +35,7 @@ type follower struct {
 	joined      bool
 	behind      bool // the ring counts it in behind
 	closed      bool
-	begins      int64                   // of the hub, before the walker last read storage
+	epoch       int64                   // of the ring, before the walker last read storage
 	index       int64                   // of the next frame in the ring
 	batch       *[maxBatch]ringFrame    // the ring frames that the caller is using, or nil
 	lent        []*wire.EncodedSnapshot // the snapshots that the caller is using

@@ -61,7 +61,7 @@ func (f *follower) begin(ctx context.Context, at *wire.Cursor, read readState) e
 	var state walk.PositionedFrame
 	frames, err := f.walker.StartAt(ctx, at, func(also func(v store.View) error) (err error) {
 		state, f.noticesSeen, err = read(ctx, f.createdAt, also)
-		f.eventsFrom, f.begins = f.noticesSeen, f.hub.begun()
+		f.eventsFrom, f.epoch = f.noticesSeen, f.hub.currentEpoch()
 		return err
 	})
 	switch {

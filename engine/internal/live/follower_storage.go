@@ -15,7 +15,7 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 		frames, err = f.joinRing(ctx, index, notices)
 		return frames, nil, err
 	}
-	f.begins = f.hub.begun()
+	f.epoch = f.hub.currentEpoch()
 	walked, err := f.walker.Next(ctx, true)
 	switch n := len(walked); {
 	case err != nil:
@@ -40,7 +40,7 @@ func (f *follower) findInRing() (index, notices int64, found bool, changed <-cha
 	index, notices, found, changed = f.hub.find(p, f.walker.HasSnapshot() || f.passed)
 	// A hub that began at the present since the walker saw an active run may have begun behind the run's end. Then it
 	// has no frame that closes the calls of the run.
-	stale := f.walker.WaitsForEnd() && f.begins != f.hub.begun()
+	stale := f.walker.WaitsForEnd() && f.epoch != f.hub.currentEpoch()
 	return index, notices, found && f.walker.CanJoin() && !stale, changed
 }
 

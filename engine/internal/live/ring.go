@@ -32,7 +32,7 @@ type ring struct {
 	// after it.
 	base    walk.Position
 	begin   int64
-	begins  int64 // how often the hub has begun at the present, or has lost its position
+	epoch   int64 // how often the hub has begun at the present, or has lost its position
 	ended   bool
 	owner   ownership
 	changed chan struct{} // closed when a field above changes
@@ -79,7 +79,7 @@ func (r *ring) moveTo(at walk.Position) {
 	defer r.mu.Unlock()
 	r.head, r.positioned = at, true
 	r.base, r.begin = at, r.next
-	r.begins++
+	r.epoch++
 	r.notices++ // no client has the state that the hub has just read
 	r.change()
 }
@@ -89,7 +89,7 @@ func (r *ring) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.positioned = false
-	r.begins++
+	r.epoch++
 	r.next++ // so that no client is up to date, not even one that has every frame
 	r.first = r.next
 	r.bytes = 0
@@ -97,11 +97,11 @@ func (r *ring) reset() {
 	r.change()
 }
 
-// begun returns how often the hub has begun at the present, or has lost its position.
-func (r *ring) begun() int64 {
+// currentEpoch returns the ring's epoch. Frames of another one may lack what happened in between.
+func (r *ring) currentEpoch() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.begins
+	return r.epoch
 }
 
 // nudge makes the followers that read storage look again. What they wait for may be behind the hub already: a hub

@@ -57,19 +57,20 @@ func (h *Hook) CheckWebhook(tenant spool.Tenant, url string) error {
 
 // SealWebhook returns what the store keeps of the webhook of a start: see [endpoint.Book.SealURL].
 func (h *Hook) SealWebhook(tenant spool.Tenant, url string) (string, error) {
-	if h == nil {
-		return url, nil
-	}
-	return h.Book.SealURL(tenant, url)
+	return h.book().SealURL(tenant, url)
 }
 
 // OpenWebhook returns the URL of what SealWebhook has returned: see [endpoint.Book.OpenURL].
 func (h *Hook) OpenWebhook(tenant spool.Tenant, kept string) (string, error) {
-	var book *endpoint.Book
-	if h != nil {
-		book = h.Book
+	return h.book().OpenURL(tenant, kept)
+}
+
+// book returns the book, or nil, which keeps URLs as they are.
+func (h *Hook) book() *endpoint.Book {
+	if h == nil {
+		return nil
 	}
-	return book.OpenURL(tenant, kept)
+	return h.Book
 }
 
 // Told is what one transaction tells. It is for one transaction, which the store may run several times. A nil Told

@@ -1,5 +1,5 @@
 // Package right looks up what the maker of something that acts later may do: of a schedule, a delayed start or an
-// endpoint. It touches no row.
+// endpoint. It touches no row, and of the store only its clock.
 package right
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/option"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -96,9 +97,7 @@ func CheckDue(m wire.Maker, due time.Time) error {
 
 // Narrow returns a start with what its maker may do when it comes due, but no more than it was asked for with.
 func Narrow(r wire.StartRequest, a wire.Actor, rights wire.Rights) (wire.StartRequest, wire.Actor) {
-	r.Scopes = slices.DeleteFunc(slices.Clone(r.Scopes), func(scope string) bool {
-		return !slices.Contains(rights.Scopes, scope)
-	})
+	r.Scopes = both(r.Scopes, rights.Scopes)
 	r.MayNotStop = r.MayNotStop || rights.MayNotStop
 	a.OwnOnly = a.OwnOnly || rights.OwnOnly
 	return r, a
@@ -107,11 +106,23 @@ func Narrow(r wire.StartRequest, a wire.Actor, rights wire.Rights) (wire.StartRe
 // Only returns the bound that keeps these scopes.
 func Only(scopes []string) func(r wire.Rights) wire.Rights {
 	return func(r wire.Rights) wire.Rights {
-		r.Scopes = slices.DeleteFunc(slices.Clone(r.Scopes), func(scope string) bool {
-			return !slices.Contains(scopes, scope)
-		})
+		r.Scopes = both(r.Scopes, scopes)
 		return r
 	}
+}
+
+// both returns the scopes that are in both lists, in the order of the first.
+func both(scopes, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return !slices.Contains(others, scope) })
+}
+
+// StoreTime returns the time of a store, by which rights end.
+func StoreTime(ctx context.Context, s store.Store, tenant spool.Tenant) (now time.Time, err error) {
+	err = s.View(ctx, spool.ThreadKey{Tenant: tenant}, func(v store.View) error {
+		now = v.Now()
+		return nil
+	})
+	return now, err
 }
 
 func (l Lookup) bounds(m wire.Maker) bool { return m.Kind == wire.MakerPrincipal && l.Bound != nil }

@@ -151,12 +151,8 @@ func encode(value any) json.RawMessage {
 }
 
 // now returns the store's time.
-func (s *Schedules) now(ctx context.Context, tenant spool.Tenant) (now time.Time, err error) {
-	err = s.Store.View(ctx, spool.ThreadKey{Tenant: tenant}, func(v store.View) error {
-		now = v.Now()
-		return nil
-	})
-	return now, err
+func (s *Schedules) now(ctx context.Context, tenant spool.Tenant) (time.Time, error) {
+	return right.StoreTime(ctx, s.Store, tenant)
 }
 
 // change is what a transaction writes for a schedule: the row and the lines of its history, and another tick if the

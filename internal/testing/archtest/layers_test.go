@@ -58,7 +58,7 @@ var layers = []archtest.Row{
 		".", "store", "wire", "engine/internal/endpoint", "engine/internal/random",
 	}},
 	{Place: "engine/option", Ours: []string{".", "wire", "egress", "internal/filepart", "webhook"}},
-	{Place: "engine/internal/right", Ours: []string{".", "wire", "engine/option"}},
+	{Place: "engine/internal/right", Ours: []string{".", "store", "wire", "engine/option"}},
 	{Place: "engine/internal/endpoint", Ours: []string{
 		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/right",
 		"server/verify/webhook", "webhook",

@@ -35,10 +35,10 @@ added. Artifacts go to the place that --config or --artifacts names, and count f
 whose artifacts have no room is refused. No server may have a SQLite file open; servers of a PostgreSQL may run.
 
 Schedules are paused, because the server that they come from may still start their runs. Resume
-them one by one, or say --keep-schedules if that server is gone. The same holds for delayed starts, which
-start nothing before you move them. Endpoints of webhooks that were made
-over the API are disabled for the same reason, and events that wait for them become dead letters.
-Enable them one by one and replay, or say --keep-webhooks.
+them one by one, or say --keep-schedules if that server is gone. The same holds for delayed starts,
+which start nothing before you move them. Endpoints of webhooks that were made over the API are
+disabled for the same reason, and events that wait for them become dead letters. Enable them one by
+one and replay, or say --keep-webhooks.
 
 The exit code is 0 when the database has everything, 1 when something was refused or failed, and 2
 when a flag is wrong.

@@ -14,10 +14,29 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
+// moveTwice imports an export into two other databases: twice without a flag, so that nothing goes on there, and with
+// --keep-schedules.
+func moveTwice(t *testing.T, data string) (stopped, kept string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "spool.jsonl")
+	stopped, kept = t.TempDir(), t.TempDir()
+	for _, args := range [][]string{
+		{"export", "--data", data, file},
+		{"import", "--data", stopped, file},
+		{"import", "--data", stopped, file},
+		{"import", "--keep-schedules", "--data", kept, file},
+	} {
+		if got := command(nil, args...); got.code != exitOK {
+			t.Fatalf("%v: %+v", args, got)
+		}
+	}
+	return stopped, kept
+}
+
 // TestMoveSchedules moves a schedule. It is paused in the other database, unless it should go on there.
 func TestMoveSchedules(t *testing.T) {
 	t.Parallel()
-	dir, data := t.TempDir(), t.TempDir()
+	data := t.TempDir()
 	made := time.Date(2026, time.January, 5, 8, 0, 0, 0, time.UTC)
 	e, done := scheduling(t, data, made)
 	_, err := e.CreateSchedule(t.Context(), spool.DefaultTenant, wire.ScheduleRequest{
@@ -28,20 +47,7 @@ func TestMoveSchedules(t *testing.T) {
 		t.Fatal(err)
 	}
 	done()
-	file := filepath.Join(dir, "spool.jsonl")
-	if got := command(nil, "export", "--data", data, file); got.code != exitOK {
-		t.Fatalf("%+v", got)
-	}
-
-	paused, kept := t.TempDir(), t.TempDir()
-	for range 2 {
-		if got := command(nil, "import", "--data", paused, file); got.code != exitOK {
-			t.Fatalf("%+v", got)
-		}
-	}
-	if got := command(nil, "import", "--keep-schedules", "--data", kept, file); got.code != exitOK {
-		t.Fatalf("%+v", got)
-	}
+	paused, kept := moveTwice(t, data)
 	nine := made.Add(time.Hour)
 	e, done = scheduling(t, paused, nine)
 	got, err := e.Schedule(t.Context(), spool.DefaultTenant, "report")
@@ -112,7 +118,7 @@ func scheduling(t *testing.T, data string, at time.Time) (e *engine.Engine, done
 // moved, unless it should come due there.
 func TestMoveDelayedStarts(t *testing.T) {
 	t.Parallel()
-	dir, data := t.TempDir(), t.TempDir()
+	data := t.TempDir()
 	made := time.Date(2026, time.January, 5, 8, 0, 0, 0, time.UTC)
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
 	e, done := scheduling(t, data, made)
@@ -122,19 +128,7 @@ func TestMoveDelayedStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	done()
-	file := filepath.Join(dir, "spool.jsonl")
-	if got := command(nil, "export", "--data", data, file); got.code != exitOK {
-		t.Fatalf("%+v", got)
-	}
-	stopped, kept := t.TempDir(), t.TempDir()
-	for range 2 {
-		if got := command(nil, "import", "--data", stopped, file); got.code != exitOK {
-			t.Fatalf("%+v", got)
-		}
-	}
-	if got := command(nil, "import", "--keep-schedules", "--data", kept, file); got.code != exitOK {
-		t.Fatalf("%+v", got)
-	}
+	stopped, kept := moveTwice(t, data)
 	for folder, starts := range map[string]bool{stopped: false, kept: true} {
 		e, done = scheduling(t, folder, due.Add(time.Minute))
 		working := func(until func(ctx context.Context) bool) {

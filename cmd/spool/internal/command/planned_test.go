@@ -105,16 +105,7 @@ func TestScheduleRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer a-token-of-length")
-	p, err := list.Authenticate(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	maker := wire.Maker{Tenant: "a", Subject: "ann", Kind: wire.MakerToken, Credentials: p.Credentials}
+	maker := makerOf(t, list)
 	check := func(name string, r rights, m wire.Maker, want spool.Code) wire.Rights {
 		got, err := r.mayStart(context.Background(), m)
 		if (want == "") != (err == nil) || err != nil && spool.CodeOf(err) != want {
@@ -147,6 +138,21 @@ func TestScheduleRights(t *testing.T) {
 	check("another one, and a token of this process", rights{tokens: list, printed: true}, maker, spool.Unavailable)
 }
 
+// makerOf returns ann of the tenant a, with the token a-token-of-length, as a maker.
+func makerOf(t *testing.T, list *access.TokenList) wire.Maker {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer a-token-of-length")
+	p, err := list.Authenticate(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire.Maker{Tenant: "a", Subject: "ann", Kind: wire.MakerToken, Credentials: p.Credentials}
+}
+
 // The right to an endpoint needs the scope webhooks, and approve if the endpoint has an approver.
 func TestWebhookRights(t *testing.T) {
 	t.Parallel()
@@ -157,16 +163,7 @@ func TestWebhookRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer a-token-of-length")
-	p, err := list.Authenticate(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	maker := wire.Maker{Tenant: "a", Subject: "ann", Kind: wire.MakerToken, Credentials: p.Credentials}
+	maker := makerOf(t, list)
 	own := maker
 	own.OwnOnly = true
 	for name, c := range map[string]struct {

@@ -52,7 +52,10 @@ func (r rights) mayTell(ctx context.Context, m wire.Maker, approver string) erro
 	return err
 }
 
-var errEnded = spool.Errorf(spool.Forbidden, "The token of its maker is not valid any more, or may do less")
+var (
+	errEnded    = spool.Errorf(spool.Forbidden, "The token of its maker is not valid any more, or may do less")
+	errNoTokens = spool.Errorf(spool.Unavailable, "this process has no tokens, and cannot look up the maker's")
+)
 
 // of returns what a maker may do now, if it has the scopes that it needs. With the option, makers without a token need
 // no look-up.
@@ -63,14 +66,14 @@ func (r rights) of(ctx context.Context, m wire.Maker, withOption string, need ..
 	case m.Kind == wire.MakerPrincipal:
 		return wire.Rights{}, unknown("the configuration has no " + withOption)
 	case r.tokens == nil:
-		return wire.Rights{}, spool.Errorf(spool.Unavailable, "this process has no tokens, and cannot look up the maker's")
+		return wire.Rights{}, errNoTokens
 	}
 	p, ok := r.tokens.Holder(ctx, m.Credentials)
 	switch {
 	case r.printed && ok:
 		return wire.Rights{}, unknown("the token was made for this process, and the configuration has none")
 	case r.printed:
-		return wire.Rights{}, spool.Errorf(spool.Unavailable, "this process has no tokens, and cannot look up the maker's")
+		return wire.Rights{}, errNoTokens
 	case !ok || p.Tenant != m.Tenant:
 		return wire.Rights{}, errEnded
 	}
