@@ -12,10 +12,11 @@ import (
 	"strings"
 )
 
-// The figures of the clients for pages. They need Node, the packages of clients/typescript and, for the first one,
-// a Chromium, so they are measured only on request.
+// The figures of the clients for pages. They need Node, the packages of clients/typescript and, but for the sizes, a
+// Chromium, so they are measured only on request.
 const (
 	render = "render"
+	long   = "long"
 	sizes  = "sizes"
 )
 
@@ -43,15 +44,18 @@ type renderRound struct {
 
 // measureRender measures the work of a browser's main thread while an answer streams into a page.
 func measureRender(b *bench) (*section, error) {
-	return renderSection(func() ([]byte, error) {
-		out := filepath.Join(b.dir, "render.json")
-		if err := npm(
-			b.ctx, []string{"SPOOL_BENCH_OUT=" + out, "SPOOL_BENCH_ROUNDS=" + strconv.Itoa(b.rounds)}, "bench:render",
-		); err != nil {
-			return nil, err
-		}
-		return os.ReadFile(out)
-	})
+	return renderSection(func() ([]byte, error) { return b.inChromium("bench:render") })
+}
+
+// inChromium runs a script of the TypeScript packages that measures pages, and returns what it wrote.
+func (b *bench) inChromium(script string) ([]byte, error) {
+	out := filepath.Join(b.dir, strings.ReplaceAll(script, ":", "-")+".json")
+	if err := npm(
+		b.ctx, []string{"SPOOL_BENCH_OUT=" + out, "SPOOL_BENCH_ROUNDS=" + strconv.Itoa(b.rounds)}, script,
+	); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(out)
 }
 
 // renderSection reads what measure returns.
@@ -97,6 +101,49 @@ func renderSection(measure func() ([]byte, error)) (*section, error) {
 	p95 := quantiles[1].value
 	s.goals = []goal{
 		ratioGoal("p95 of a frame's work beside one text node", of(pages.Hooks, p95), of(pages.Node, p95), renderGoal, false),
+	}
+	return s, nil
+}
+
+// longActs are the acts of test/browser/long.ts, in their order there.
+var longActs = []string{
+	"an answer begins", "a word comes", "scrolling to the beginning", "10 MB come", "10 MB are read",
+}
+
+// measureLong measures the longest task of a page with a long thread or a large result.
+func measureLong(b *bench) (*section, error) {
+	return longSection(func() ([]byte, error) { return b.inChromium("bench:long") })
+}
+
+// longSection reads what measure returns.
+func longSection(measure func() ([]byte, error)) (*section, error) {
+	text, err := measure()
+	if err != nil {
+		return nil, err
+	}
+	var rounds map[string][]struct { // by act, milliseconds of the main thread
+		Act   float64 `json:"act"`
+		Plain float64 `json:"plain"`
+	}
+	if err := json.Unmarshal(text, &rounds); err != nil {
+		return nil, fmt.Errorf("bench:long: %w", err)
+	}
+	s := &section{
+		title: "Long threads and large results in a page",
+		how: "The longest task of a page's main thread in Chromium, in the processor's time from a trace of the browser. An answer begins and goes on in a thread of 2,000 messages " +
+			"of which a page on `@spool/react` shows 300; somebody scrolls the console to its beginning; a result of 10 MB comes, and somebody reads on in it in the console. " +
+			"Beside each, in the same page: 6,000 short lines that come to the screen at once, which a person hardly notices. What the pages do is counted by a test.",
+	}
+	for _, act := range longActs {
+		var of, plain sample
+		for _, r := range rounds[act] {
+			of, plain = append(of, r.Act), append(plain, r.Plain)
+		}
+		if len(of) == 0 {
+			return nil, fmt.Errorf("bench:long: no round of %q", act)
+		}
+		s.rows = append(s.rows, row{act, "ms", of}, row{"6,000 lines, after: " + act, "ms", plain})
+		s.goals = append(s.goals, ratioGoal("longest task beside 6,000 lines, "+act, of, plain, 1, false))
 	}
 	return s, nil
 }
@@ -161,7 +208,7 @@ func npm(ctx context.Context, env []string, script string) error {
 
 // pathsOf returns the files that a section's figure measures.
 func (w written) pathsOf() []string {
-	if slices.Contains([]string{render, sizes}, w.name()) {
+	if slices.Contains([]string{render, long, sizes}, w.name()) {
 		return clientPaths
 	}
 	return measuredPaths

@@ -38,6 +38,34 @@ func TestRenderSection(t *testing.T) {
 	}
 }
 
+// TestLongSection has an act that is longer than its bound, and refuses rounds without one of the acts.
+func TestLongSection(t *testing.T) {
+	t.Parallel()
+
+	text := `{"an answer begins":[{"act":8,"plain":80}],"a word comes":[{"act":4,"plain":80}],
+		"scrolling to the beginning":[{"act":40,"plain":80}],"10 MB come":[{"act":30,"plain":60},{"act":90,"plain":60},{"act":90,"plain":60}],
+		"10 MB are read":[{"act":40,"plain":80}]}`
+	s, err := longSection(func() ([]byte, error) { return []byte(text), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.name = long
+	w := s.written("Commit abc, today.")
+	for _, want := range []string{
+		"\ncd bench && GOWORK=off go run . -only long\n", "| 10 MB come | ms | 90.0 | 30.0 | 90.0 | 3 |",
+		"- longest task beside 6,000 lines, 10 MB come: 1.50 (rounds: 0.50 to 1.50), goal at most 1.00: **missed**",
+	} {
+		if !strings.Contains(w.text, want) {
+			t.Errorf("%q is not in\n%s", want, w.text)
+		}
+	}
+	for _, text := range []string{"", `{}`, strings.ReplaceAll(text, "a word comes", "words come")} {
+		if _, err := longSection(func() ([]byte, error) { return []byte(text), nil }); err == nil {
+			t.Errorf("%q is a measurement", text)
+		}
+	}
+}
+
 // TestSizesSection has one bundle that keeps its bound and one that does not.
 func TestSizesSection(t *testing.T) {
 	t.Parallel()
@@ -66,7 +94,7 @@ func TestOnRequest(t *testing.T) {
 	t.Parallel()
 
 	all, err := choose("")
-	if err != nil || slices.ContainsFunc(all, onRequest) || len(all)+4 != len(figures) {
+	if err != nil || slices.ContainsFunc(all, onRequest) || len(all)+5 != len(figures) {
 		t.Errorf("%d figures of %d are measured by default, %v", len(all), len(figures), err)
 	}
 	named, err := choose(render + "," + sizes)

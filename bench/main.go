@@ -8,7 +8,7 @@
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
 // catalogue, images, nested, adapters, document, ready, webhooks, schedules, and over PostgreSQL pgstarts,
 // pgitems, pgpickup, pgbytes, pgstep, pgcluster, pgtakeover. Those need a server: the command starts one with
-// its default settings, or uses that of -postgres. Four figures are measured only on request: render and sizes,
+// its default settings, or uses that of -postgres. Five figures are measured only on request: render, long and sizes,
 // which need Node, "npm ci" in clients/typescript and a Chromium, and beside and adaptersbeside, which compare
 // the CPU time of others with that of an earlier commit.
 //
@@ -82,6 +82,7 @@ var figures = []figure{
 	{"pgcluster", measurePgCluster},
 	{"pgtakeover", measurePgTakeover},
 	{render, measureRender},
+	{long, measureLong},
 	{sizes, measureSizes},
 	{beside, measureBeside},
 	{adaptersBeside, measureAdaptersBeside},
@@ -223,7 +224,7 @@ func choose(list string) ([]figure, error) {
 
 // onRequest reports whether a figure is measured only if it is named.
 func onRequest(f figure) bool {
-	return slices.Contains([]string{render, sizes, beside, adaptersBeside}, f.name)
+	return slices.Contains([]string{render, long, sizes, beside, adaptersBeside}, f.name)
 }
 
 // overPostgres reports whether a figure needs a PostgreSQL.
@@ -234,7 +235,7 @@ func names() []string {
 		"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "catalogue", "images",
 		"nested", "adapters", "document", "ready", "webhooks", "schedules",
 		"pgstarts", "pgitems", "pgpickup", "pgstep", "pgbytes", "pgcluster", "pgtakeover", render,
-		sizes, beside, adaptersBeside,
+		long, sizes, beside, adaptersBeside,
 	}
 }
 

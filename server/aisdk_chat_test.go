@@ -1,12 +1,14 @@
 package server_test
 
 import (
+	"io"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/aisdk"
 )
 
 const chatPath = "/api/chat"
@@ -58,6 +60,32 @@ func TestChat(t *testing.T) {
 	if got := b.as(t, tokenA, http.MethodGet, chatPath+"/t1/stream?replay=last", ""); got.status != http.StatusOK ||
 		!strings.Contains(got.body, "hello") {
 		t.Errorf("the last message: %d %s", got.status, got.body)
+	}
+}
+
+// A post that comes twice at once shows its run twice, also while the run waits for a worker. Another post is refused.
+func TestChatTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, server.Config{})
+	id := string(aisdk.Post{ID: "m1"}.RunID("t1"))
+	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","runId":"`+id+`","prompt":"hello"}`)
+	other := b.as(t, tokenA, http.MethodPost, chatPath, chatBody("t1", strings.Replace(chatTurn, "m1", "m2", 1), ""))
+	if other.status != http.StatusConflict || !strings.Contains(other.body, `"reason":"active_run"`) {
+		t.Errorf("another post: %d %s", other.status, other.body)
+	}
+	res, err := http.DefaultTransport.RoundTrip(b.request(t, call{
+		method: http.MethodPost, path: chatPath, token: tokenA, body: chatBody("t1", chatTurn, ""),
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b.work(t) // the stream is open before anybody has the run
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(text), `"messageId":"`+id+`"`) ||
+		!strings.HasSuffix(strings.TrimSpace(string(text)), "data: [DONE]") {
+		t.Errorf("%d %v\n%s", res.StatusCode, err, text)
 	}
 }
 

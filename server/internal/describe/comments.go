@@ -942,8 +942,8 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/webhooks.Controller.List": "The endpoints of the tenant that are told of events, those of the configuration included. A caller\n" +
 		"that sees only its own threads sees the endpoints that it has made. All others see the hosts that " +
 		"the configuration\n" +
-		"lists for the webhooks of starts, too. No answer has a secret, or of a URL more than its\n" +
-		"scheme and its host.",
+		"lists for the webhooks of starts, too. No answer has a secret, or of a URL more than its scheme and " +
+		"its host.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Remove": "Removes an endpoint. Events that were not delivered to it are not sent any more, and its links end.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Replay": "Delivers dead events of an endpoint again, with the same ids and bodies: one, or all that died " +
 		"since a time.\nIf the answer says that there are more, ask again.",

@@ -1,168 +1,33 @@
-// Long threads and large results: the page shows them, and a person can use it meanwhile. What it has to do is counted in
-// messages and nodes. Its longest task is compared with work of the same page in the same run, because machines differ.
-import { emptyView, reduce } from "@spool/client";
+// Long threads and large results: the page shows them, and a person can use it meanwhile. What the page has to do is
+// counted here. "npm run bench:long" takes its time.
 import { expect, test } from "vitest";
-import { archiveOf, type Written } from "./archive.js";
-import { textsOf } from "./compare.js";
-import { play, Tape } from "./tape.js";
-import { longest, type Task, tasksOf } from "./trace.js";
-import { type Tab, World } from "./world.js";
-
-/** The turns of the long thread: 2,000 messages, and 10,000 in the long tier. */
-const turns = process.env.SPOOL_TEST_LONG === "1" ? 2500 : 500;
-const newest = `.messages [data-id="msg_${4 * turns}"]`;
-
-/** A long thread. Each turn has a call, its result and an answer. */
-function longThread(): Written[] {
-  return Array.from({ length: turns }, (_, i): Written[] => {
-    const call = { toolCallId: `c${i}`, toolName: "look" };
-    const asks = { type: "tool-call", ...call, args: { i } };
-    return [
-      { role: "user", content: `Question ${i}` },
-      { role: "assistant", content: [{ type: "text", text: `I look at ${i}.` }, asks] },
-      { role: "tool", content: [{ type: "tool-result", ...call, result: { found: i } }] },
-      { role: "assistant", content: `Answer ${i}.` },
-    ];
-  }).flat();
-}
+import { type Effort, effortOf } from "./effort.js";
+import { type Act, type Look, largeResultComes, longThreadGoesOn, turns } from "./long.js";
 
 /**
- * The processor's time for putting 6,000 short lines on the screen at once, in milliseconds: each task of a case has to
- * take less. That is 80 to 210 ms on two cores, which a person hardly notices. It is the longest of three
- * rounds, as it is compared with the longest task.
+ * What a page may do during an act: about twice what it does. An answer costs the same in a thread of any length. A large
+ * result is parsed once, and no second text of it is made.
  */
-async function plainWork(tab: Tab): Promise<number> {
-  const tasks: Task[] = [];
-  for (let i = 0; i < 3; i++) {
-    const round = await tasksOf(tab.devtools, () =>
-      tab.page.evaluate(() => {
-        const box = document.body.appendChild(document.createElement("div"));
-        for (let i = 0; i < 6_000; i++) {
-          box.appendChild(document.createElement("p")).textContent = `Line ${i}.`;
-        }
-        box.getBoundingClientRect();
-        box.remove();
-      }),
-    );
-    tasks.push(...round);
+const bounds: Record<Act, Effort> = {
+  "an answer begins": { blocks: 160_000, json: 5_000, elements: 8, characters: 100 },
+  "a word comes": { blocks: 60_000, json: 500, elements: 5, characters: 100 },
+  "scrolling to the beginning": { blocks: 800 * turns, json: 4_000 * turns, elements: 1_300, characters: 6_000 },
+  "10 MB come": { blocks: 70_000, json: 12_000_000, elements: 10, characters: 4_100 },
+  "10 MB are read": { blocks: 400_000, json: 3_000, elements: 50, characters: 30_000 },
+};
+
+const counting: Look = async (tab, act, during) => {
+  const before = await tab.renders();
+  const effort = await effortOf(tab, during);
+  const over = Object.entries(effort).filter(([name, count]) => count > bounds[act][name as keyof Effort]);
+  expect(Object.fromEntries(over), `${act}: ${JSON.stringify(effort)}`).toEqual({});
+  if (act === "an answer begins" || act === "a word comes") {
+    const after = await tab.renders();
+    const again = Object.keys(before).filter((id) => after[id] !== before[id]);
+    expect(again, `${act}: only what is new renders`).toHaveLength(act === "a word comes" ? 1 : 0);
   }
-  return longest(tasks);
-}
+};
 
-/** What the console has on the screen: the messages with their texts, and how many elements there are. */
-async function consoleOf(tab: Tab) {
-  return tab.page.evaluate(() => ({
-    messages: [...document.querySelectorAll<HTMLElement>(".messages article[data-id]")].map((article) => ({
-      id: article.dataset.id ?? "",
-      text: [...article.querySelectorAll(":scope > p, :scope > .md p")].map((text) => text.textContent).join(""),
-    })),
-    elements: document.querySelectorAll("*").length,
-  }));
-}
+test("a long thread goes on, and scrolls from its end to its beginning", () => longThreadGoesOn(counting));
 
-test("a long thread goes on, and scrolls from its end to its beginning", async () => {
-  const world = await World.start("long", { archive: archiveOf("long", longThread()) });
-  const tape = new Tape().say("One");
-  world.model.script = play({ more: [tape] });
-
-  const tab = await world.open("?threadId=long&last=300");
-  await tab.shows(`Answer ${turns - 1}.`);
-  expect((await tab.state()).view.messages).toHaveLength(4 * turns);
-  await tab.isTrue(undefined, 300);
-  await tab.picture("end");
-  const spoken = await tasksOf(tab.devtools, async () => {
-    const idle = await tab.renders();
-    await tab.send("more");
-    await tab.shows("One");
-    const begun = await tab.renders();
-    expect(Object.keys(idle).filter((id) => begun[id] !== idle[id])).toEqual([]); // only what is new renders
-    for (const word of [" two", " three"]) {
-      const before = await tab.renders();
-      tape.say(word);
-      await tab.shows(word);
-      const after = await tab.renders();
-      expect(Object.keys(after).filter((id) => after[id] !== before[id])).toHaveLength(1);
-    }
-  });
-  expect(longest(spoken)).toBeLessThan(await plainWork(tab));
-  tape.end();
-  await tab.phase("completed");
-  await tab.isTrue(undefined, 300);
-  await tab.page.close();
-
-  const seat = await world.open("#/threads/long");
-  await seat.page.waitForSelector(newest);
-  const seen = { messages: 0, elements: 0 };
-  const scrolled = await tasksOf(seat.devtools, async () => {
-    for (let first: string | undefined; first !== "msg_1"; ) {
-      // As somebody who pulls the bar to the top again and again, and waits there.
-      const before = first ?? "";
-      const now = await seat.page.waitForFunction((before) => {
-        const box = document.querySelector(".messages") as HTMLElement;
-        const shown = box.querySelectorAll<HTMLElement>("article[data-id]");
-        const first = shown[0]?.dataset.id;
-        if (first === before) {
-          return null;
-        }
-        box.scrollTop = 0;
-        return { first, messages: shown.length, elements: document.querySelectorAll("*").length };
-      }, before);
-      const { first: at, messages, elements } = (await now.jsonValue()) ?? { messages: 0, elements: 0 };
-      first = at;
-      seen.messages = Math.max(seen.messages, messages);
-      seen.elements = Math.max(seen.elements, elements);
-    }
-  });
-  expect(longest(scrolled)).toBeLessThan(await plainWork(seat));
-  expect(seen.messages).toBe(200); // the page does not grow with the thread
-  expect(seen.elements).toBeLessThan(5_000);
-  const fresh = reduce(emptyView, await world.other().history("long"));
-  const saved = textsOf({ messages: fresh.messages, view: fresh })[""];
-  const shown = (await consoleOf(seat)).messages.map(({ text }) => text);
-  expect(shown).toEqual(saved?.slice(0, 200));
-  await seat.picture("beginning");
-  await seat.click("text=To the newest");
-  await seat.page.waitForSelector(newest);
-  expect((await consoleOf(seat)).messages.map(({ text }) => text)).toEqual(saved?.slice(-200));
-  world.untroubled();
-});
-
-test("a result of 10 MB is shown by its beginning, and scrolls", async () => {
-  const line = "a line of a large result, which goes on for a while, and then ends";
-  const large = Array.from({ length: 150_000 }, (_, i) => `${i} ${line}`).join("\n");
-  expect(large.length).toBeGreaterThan(10_000_000);
-  const world = await World.start("large", { limits: "max_step_bytes: 16777216" });
-  world.model.tools.set("look", () => large);
-  world.model.script = play({ look: [new Tape().call("c1", "look", {}).end(), new Tape().say("That is much.").end()] });
-  const tab = await world.open();
-  const came = await tasksOf(tab.devtools, async () => {
-    await tab.send("look");
-    await tab.shows("That is much.");
-  });
-  expect(longest(came)).toBeLessThan(await plainWork(tab));
-  await tab.phase("completed");
-  await tab.isTrue();
-  const [call] = (await tab.state()).view.messages.filter(({ role }) => role === "tool");
-  expect(JSON.stringify(call?.content).length).toBeGreaterThan(10_000_000);
-  await tab.picture("result");
-
-  const seat = await world.open(`#/threads/${await tab.thread()}`);
-  await seat.page.waitForSelector('.call[data-state="done"]');
-  const read = await tasksOf(seat.devtools, async () => {
-    await seat.click(".call-line");
-    await seat.page.waitForSelector(".value pre >> nth=1");
-    for (let i = 0; i < 4; i++) {
-      await seat.click("text=Show more");
-      await seat.page.evaluate(() => {
-        const box = document.querySelectorAll(".value .code")[1] as HTMLElement;
-        box.scrollTop = box.scrollHeight;
-      });
-    }
-  });
-  expect(longest(read)).toBeLessThan(await plainWork(seat));
-  const text = await seat.page.locator(".value pre").nth(1).textContent();
-  expect(text).toBe(large.split("\n").slice(0, 3200).join("\n"));
-  expect((await consoleOf(seat)).elements).toBeLessThan(1_000);
-  await seat.picture("console");
-  world.untroubled();
-});
+test("a result of 10 MB is shown by its beginning, and scrolls", () => largeResultComes(counting));

@@ -102,7 +102,7 @@ function Call({ call }: { call: ShownToolCall }) {
 
 /** A value as JSON, of which a page has only the beginning if it is large. */
 function beginning(value: unknown): string {
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(typeof value === "string" ? value.slice(0, 2001) : value);
   return text.length > 2000 ? `${text.slice(0, 2000)}…` : text;
 }
 
