@@ -31,8 +31,8 @@ func (a *Admin) CheckWebhookMaker(ctx context.Context, tenant spool.Tenant, name
 // CreateWebhook makes an endpoint for the actor of ctx, with its first secret. Commits that begin more than a second
 // after it has returned send it their events. It returns an [spool.Invalid] error that begins with the name of the
 // wrong field or with "webhooks:", a [spool.Conflict] error for a name that is in use, and a [spool.Forbidden] error for
-// a maker whose right could not be looked up later (see [option.Webhooks]). The caller checks that the actor may approve
-// if there is an approver.
+// a maker whose right could not be looked up later (see [option.Webhooks]). The caller checks that the actor may
+// approve if there is an approver.
 func (a *Admin) CreateWebhook(
 	ctx context.Context, tenant spool.Tenant, c wire.WebhookCreate,
 ) (wire.WebhookMade, error) {

@@ -38,8 +38,8 @@ type attempt struct {
 	to      endpoint.Endpoint
 }
 
-// Handle handles an event of [endpoint.Queue]. It returns nil or a [store.AckError]. The tenant of an event that is dead
-// is noted before the event is acknowledged.
+// Handle handles an event of [endpoint.Queue]. It returns nil or a [store.AckError]. The tenant of an event that is
+// dead is noted before the event is acknowledged.
 func (d *Deliverer) Handle(ctx context.Context, job store.Delivery) error {
 	err := d.attempt(ctx, job)
 	if by, ok := errors.AsType[*store.AckError](err); ok && by.Ack.Kind == store.AckDead {
