@@ -55,6 +55,8 @@ var misses = []miss{
 		"A step ${1}in a thread with $2 turns takes {got} times as long as one in a new thread (goal: {want} times)"),
 	about(`Words of a run itself beside words (\d+) deep`,
 		"A word of a run nested $1 deep takes {got} times the CPU time that a word of the run itself takes (goal: {want} times)"),
+	about(`longest task beside 6,000 lines, (.+)`,
+		"The longest task of a page is {got} times that of 6,000 short lines that come to the screen at once ($1; goal: {want} times)"),
 	about(`Run with an endpoint that wants none of its events beside one without`,
 		"A run takes {got} times the CPU time if there is an endpoint that wants none of its events (goal: {want} times)"),
 	about(`Run with three endpoints beside one without`,
