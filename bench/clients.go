@@ -44,7 +44,11 @@ type renderRound struct {
 
 // measureRender measures the work of a browser's main thread while an answer streams into a page.
 func measureRender(b *bench) (*section, error) {
-	return renderSection(func() ([]byte, error) { return b.inChromium("bench:render") })
+	text, err := b.inChromium("bench:render")
+	if err != nil {
+		return nil, err
+	}
+	return renderSection(text)
 }
 
 // inChromium runs a script of the TypeScript packages that measures pages, and returns what it wrote.
@@ -58,12 +62,8 @@ func (b *bench) inChromium(script string) ([]byte, error) {
 	return os.ReadFile(out)
 }
 
-// renderSection reads what measure returns.
-func renderSection(measure func() ([]byte, error)) (*section, error) {
-	text, err := measure()
-	if err != nil {
-		return nil, err
-	}
+// renderSection reads what test/browser/render.bench.ts writes.
+func renderSection(text []byte) (*section, error) {
 	var pages struct {
 		Hooks []renderRound `json:"hooks"`
 		Node  []renderRound `json:"node"`
@@ -112,15 +112,15 @@ var longActs = []string{
 
 // measureLong measures the longest task of a page with a long thread or a large result.
 func measureLong(b *bench) (*section, error) {
-	return longSection(func() ([]byte, error) { return b.inChromium("bench:long") })
-}
-
-// longSection reads what measure returns.
-func longSection(measure func() ([]byte, error)) (*section, error) {
-	text, err := measure()
+	text, err := b.inChromium("bench:long")
 	if err != nil {
 		return nil, err
 	}
+	return longSection(text)
+}
+
+// longSection reads what test/browser/long.bench.ts writes.
+func longSection(text []byte) (*section, error) {
 	var rounds map[string][]struct { // by act, milliseconds of the main thread
 		Act   float64 `json:"act"`
 		Plain float64 `json:"plain"`
@@ -158,22 +158,20 @@ type bundle struct {
 
 // measureSizes measures how large the clients are in a page.
 func measureSizes(b *bench) (*section, error) {
-	return sizesSection(func() ([]byte, error) {
-		if err := npm(b.ctx, nil, "build"); err != nil {
-			return nil, err
-		}
-		cmd := exec.CommandContext(b.ctx, "node", "scripts/sizes.mjs", "--json")
-		cmd.Dir = clientsFolder
-		return cmd.Output()
-	})
-}
-
-// sizesSection reads what measure returns.
-func sizesSection(measure func() ([]byte, error)) (*section, error) {
-	text, err := measure()
+	if err := npm(b.ctx, nil, "build"); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(b.ctx, "node", "scripts/sizes.mjs", "--json")
+	cmd.Dir = clientsFolder
+	text, err := cmd.Output()
 	if err != nil {
 		return nil, err
 	}
+	return sizesSection(text)
+}
+
+// sizesSection reads what scripts/sizes.mjs prints.
+func sizesSection(text []byte) (*section, error) {
 	var bundles []bundle
 	if err := json.Unmarshal(text, &bundles); err != nil {
 		return nil, fmt.Errorf("scripts/sizes.mjs: %w", err)

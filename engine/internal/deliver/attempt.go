@@ -42,7 +42,7 @@ type attempt struct {
 // dead is noted before the event is acknowledged.
 func (d *Deliverer) Handle(ctx context.Context, job store.Delivery) error {
 	err := d.attempt(ctx, job)
-	if by, ok := errors.AsType[*store.AckError](err); ok && by.Ack.Kind == store.AckDead {
+	if done, ok := errors.AsType[*store.AckError](err); ok && done.Ack.Kind == store.AckDead {
 		if err := d.died(ctx, job.Tenant); err != nil {
 			d.Log.WarnContext(ctx, "note the tenant of a dead webhook event", "tenant", job.Tenant, "error", err)
 		}

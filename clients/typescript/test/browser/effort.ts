@@ -28,10 +28,15 @@ export async function effortOf(tab: Tab, during: () => Promise<void>): Promise<E
   return { blocks: ranges.reduce((sum, { count }) => sum + count, 0), ...counted };
 }
 
-/** Makes a page count from now on. */
+/** Makes a page count, from zero. */
 function count(): void {
+  const page = window as unknown as { counted?: { -readonly [name in keyof Counted]: number } };
+  if (page.counted !== undefined) {
+    Object.assign(page.counted, { json: 0, elements: 0, characters: 0 });
+    return;
+  }
   const counted = { json: 0, elements: 0, characters: 0 };
-  Object.assign(window, { counted });
+  page.counted = counted;
   const { parse, stringify } = JSON;
   JSON.parse = (text: string, ...rest) => {
     counted.json += text.length;
