@@ -32,8 +32,8 @@ type campaign struct {
 	// do not wait and nothing is recorded.
 	order *callOrder
 	trace *trace
-	// received is who is told of events. Nil: nobody.
-	received *eventReceiver
+	// received is who is told of events, and leaving who is told until it has left. Nil: nobody.
+	received, leaving *eventReceiver
 
 	mu     sync.Mutex
 	nodes  []*node

@@ -155,7 +155,7 @@ func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 		c.someBudget()
 	}
 	if seed%4 < 2 {
-		c.receive()
+		c.receive(seed%8 >= 4)
 	}
 	c.wander()
 	return c.trace

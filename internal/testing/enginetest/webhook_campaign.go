@@ -26,10 +26,12 @@ import (
 // the later attempts.
 const mostRefusals = 2
 
-// eventReceiver is the endpoint of a campaign, which fails, hangs, and asks for later attempts. It is the network of
-// the sender: what it gets, it has been sent.
+// eventReceiver is an endpoint of a campaign, which fails, hangs, and asks for later attempts.
 type eventReceiver struct {
 	campaign *campaign
+	name     string
+	// leaves is whether it says once in a while that it is gone.
+	leaves bool
 
 	mu       sync.Mutex
 	links    int
@@ -39,22 +41,39 @@ type eventReceiver struct {
 	wrong    []string
 }
 
-// receive gives the campaign an endpoint that is told of everything.
-func (c *campaign) receive() {
-	c.received = &eventReceiver{
-		campaign: c, refusals: make(map[string]int), bodies: make(map[string]string),
-		taken: make(map[string]wire.WebhookEvent),
+// receivers are the network of a campaign's sender, by the paths of their URLs: what they get, they have been sent.
+type receivers map[string]*eventReceiver
+
+// RoundTrip implements [http.RoundTripper].
+func (r receivers) RoundTrip(q *http.Request) (*http.Response, error) { return r[q.URL.Path].get(q) }
+
+// receive gives the campaign an endpoint that is told of everything, and perhaps another one that leaves.
+func (c *campaign) receive(leaving bool) {
+	c.received = c.receiver("receiver")
+	network := receivers{"/all": c.received}
+	at := option.WebhookEndpoint{
+		Name: "all", Tenant: chat.Tenant, URL: "http://127.0.0.1/all", Approver: "ann", Text: true,
+		Secrets: []string{"whsec_" + strings.Repeat("MfKQ9r8G", 4)},
 	}
-	sender, err := webhook.NewSender(webhook.Config{Listed: []string{"127.0.0.1"}, Transport: c.received})
+	endpoints := []option.WebhookEndpoint{at}
+	if leaving {
+		c.leaving = c.receiver("leaving receiver")
+		c.leaving.leaves = true
+		network["/leaving"] = c.leaving
+		at.Name, at.URL = "leaving", "http://127.0.0.1/leaving"
+		endpoints = append(endpoints, at)
+	}
+	sender, err := webhook.NewSender(webhook.Config{Listed: []string{"127.0.0.1"}, Transport: network})
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.config.Webhooks = option.Webhooks{
-		Sender: sender, Link: c.received.link,
-		Endpoints: []option.WebhookEndpoint{{
-			Name: "all", Tenant: chat.Tenant, URL: "http://127.0.0.1/all", Approver: "ann", Text: true,
-			Secrets: []string{"whsec_" + strings.Repeat("MfKQ9r8G", 4)},
-		}},
+	c.config.Webhooks = option.Webhooks{Sender: sender, Link: c.received.link, Endpoints: endpoints}
+}
+
+func (c *campaign) receiver(name string) *eventReceiver {
+	return &eventReceiver{
+		campaign: c, name: name, refusals: make(map[string]int), bodies: make(map[string]string),
+		taken: make(map[string]wire.WebhookEvent),
 	}
 }
 
@@ -68,8 +87,8 @@ func (r *eventReceiver) link(context.Context, option.WebhookLink) (string, error
 	return "https://link.example/" + strconv.Itoa(r.links), nil
 }
 
-// RoundTrip implements [http.RoundTripper].
-func (r *eventReceiver) RoundTrip(q *http.Request) (*http.Response, error) {
+// get answers a request.
+func (r *eventReceiver) get(q *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(q.Body)
 	if err != nil {
 		return nil, err
@@ -94,27 +113,36 @@ func (r *eventReceiver) RoundTrip(q *http.Request) (*http.Response, error) {
 		header.Set("Retry-After", "3")
 	case 3:
 		return nil, errors.New("the connection was cut")
+	case gone:
+		status = http.StatusGone
 	}
 	return &http.Response{
 		StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader("")), Request: q,
 	}, nil
 }
 
+// gone is a refusal after which the endpoint is disabled.
+const gone = 4
+
 // decide returns how long an attempt takes, how it fails, if it does, and whether the receiver has got the event. One
 // that fails may have got it.
 func (r *eventReceiver) decide(id string) (wait time.Duration, refuse int, hear bool) {
 	c := r.campaign
-	wait = time.Duration(c.n(1500, "receiver", id)) * time.Millisecond
+	wait = time.Duration(c.n(1500, r.name, id)) * time.Millisecond
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.refusals[id] >= mostRefusals || c.n(3, "receiver fails", id) > 0 {
+	if r.leaves && c.n(8, r.name+" leaves", id) == 0 {
+		r.refusals[id]++
+		return wait, gone, c.n(2, r.name+" hears", id) == 0
+	}
+	if r.refusals[id] >= mostRefusals || c.n(3, r.name+" fails", id) > 0 {
 		return wait, 0, true
 	}
 	r.refusals[id]++
-	if c.n(6, "receiver hangs", id) == 0 {
+	if c.n(6, r.name+" hangs", id) == 0 {
 		return time.Hour, 0, false
 	}
-	return wait, 1 + c.n(3, "receiver answers", id), c.n(2, "receiver hears", id) == 0
+	return wait, 1 + c.n(3, r.name+" answers", id), c.n(2, r.name+" hears", id) == 0
 }
 
 // hear notes an event, whose body must be that of the other attempts.
@@ -140,16 +168,46 @@ func (r *eventReceiver) faultf(format string, args ...any) {
 	r.wrong = append(r.wrong, fmt.Sprintf(format, args...))
 }
 
-// settleEvents waits until nothing is left to be delivered, and compares what the receiver has got with what the record
-// says.
+const eventQueue = "spool.webhooks"
+
+// settleEvents waits until nothing is left to be delivered, and compares what the receivers have got with what the
+// record says.
 func (c *campaign) settleEvents() {
 	if c.received == nil {
 		return
 	}
 	c.Helper()
-	queue := "spool.webhooks"
+	c.deliverAll()
+	if c.leaving != nil {
+		c.comeBack()
+	}
+	dead, err := c.backend.Store.Jobs(context.Background(), wire.JobQuery{
+		Tenant: chat.Tenant, Queue: new(eventQueue), State: wire.JobDead,
+	})
+	if err != nil || len(dead) > 0 {
+		c.Errorf("%d events were given up (%v): %+v", len(dead), err, dead)
+	}
+	want := c.expectedEvents()
+	got := c.received.compare(want)
+	if len(want) == 0 || len(got) == 0 {
+		c.Errorf("the thread had %d kinds of events, and the receiver has %d", len(want), len(got))
+	}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if got[key] < want[key] {
+			c.Errorf("the receiver has %d events %q, and the thread had %d", got[key], key, want[key])
+		}
+	}
+	if c.leaving != nil {
+		c.leaving.compare(want)
+	}
+}
+
+// deliverAll waits until no event waits for an attempt. Attempts whose workers died count too, so that a refused event
+// may come again after hours.
+func (c *campaign) deliverAll() {
+	c.Helper()
 	undelivered := func() (latest time.Time) {
-		left, err := c.backend.Store.Jobs(context.Background(), wire.JobQuery{Tenant: chat.Tenant, Queue: &queue})
+		left, err := c.backend.Store.Jobs(context.Background(), wire.JobQuery{Tenant: chat.Tenant, Queue: new(eventQueue)})
 		if err != nil {
 			c.Fatal(err)
 		}
@@ -160,7 +218,6 @@ func (c *campaign) settleEvents() {
 		}
 		return latest
 	}
-	// Attempts whose workers died count too, so that a refused event may come again after hours.
 	begun := c.now()
 	for latest := undelivered(); !latest.IsZero(); latest = undelivered() {
 		if c.now().Sub(begun) > 24*time.Hour {
@@ -168,36 +225,56 @@ func (c *campaign) settleEvents() {
 		}
 		<-time.After(latest.Sub(c.now()))
 	}
-	dead, err := c.backend.Store.Jobs(context.Background(), wire.JobQuery{
-		Tenant: chat.Tenant, Queue: &queue, State: wire.JobDead,
-	})
-	if err != nil || len(dead) > 0 {
-		c.Errorf("%d events were given up (%v): %+v", len(dead), err, dead)
+}
+
+// comeBack has the endpoint that has left enabled, and its dead events replayed.
+func (c *campaign) comeBack() {
+	c.Helper()
+	ctx, r := context.Background(), c.leaving
+	dead, err := c.some().WebhookDead(ctx, chat.Tenant, "leaving", wire.JobQuery{})
+	if err != nil {
+		c.Fatal(err)
 	}
-	r := c.received
+	r.mu.Lock()
+	r.leaves = false
+	for _, e := range dead { // some came when it had left
+		r.refusals[e.EventID]++
+	}
+	r.mu.Unlock()
+	if _, err := c.some().ChangeWebhook(ctx, chat.Tenant, "leaving", wire.WebhookChange{Disabled: new(bool)}); err != nil {
+		c.Fatal(err)
+	}
+	done, err := c.some().ReplayWebhook(ctx, chat.Tenant, "leaving", wire.WebhookReplay{Since: time.Unix(1, 0)})
+	if err != nil || done.Events != len(dead) {
+		c.Errorf("of %d dead events, %d came back, %v", len(dead), done.Events, err)
+	}
+	c.deliverAll()
+}
+
+// compare counts what a receiver has got, and checks that the thread had at least as many of each, and that what it has
+// refused came again.
+func (r *eventReceiver) compare(want map[string]int) (got map[string]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, text := range r.wrong {
-		c.Error(text)
+		r.campaign.Error(text)
 	}
-	got := make(map[string]int)
+	for _, id := range slices.Sorted(maps.Keys(r.refusals)) {
+		if _, ok := r.taken[id]; !ok {
+			r.campaign.Errorf("the %s has refused the event %s, and never got it", r.name, id)
+		}
+	}
+	got = make(map[string]int)
 	for _, e := range r.taken {
 		got[eventKey(e.Type, e.Data.RunID, e.Data.Question)]++
 	}
-	want := c.expectedEvents()
-	if len(want) == 0 || len(got) == 0 {
-		c.Errorf("the thread had %d kinds of events, and the receiver has %d", len(want), len(got))
-	}
-	for _, key := range slices.Sorted(maps.Keys(want)) {
-		if got[key] != want[key] {
-			c.Errorf("the receiver has %d events %q, and the thread had %d", got[key], key, want[key])
-		}
-	}
 	for _, key := range slices.Sorted(maps.Keys(got)) {
-		if want[key] == 0 && !strings.HasPrefix(key, string(wire.WebhookRunBudgetReached)) {
-			c.Errorf("the receiver has %d events %q, and the thread had none", got[key], key)
+		budget := want[key] == 0 && strings.HasPrefix(key, string(wire.WebhookRunBudgetReached))
+		if got[key] > want[key] && !budget {
+			r.campaign.Errorf("the %s has %d events %q, and the thread had %d", r.name, got[key], key, want[key])
 		}
 	}
+	return got
 }
 
 func eventKey(kind wire.WebhookType, run spool.RunID, q *wire.WebhookQuestion) string {
