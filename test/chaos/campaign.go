@@ -180,6 +180,12 @@ func (c *campaign) add(what string, n int) {
 	c.counts[what] += n
 }
 
+func (c *campaign) counted(what string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.counts[what]
+}
+
 // disturbed notes that a tool which nobody knows of may begin at any moment.
 func (c *campaign) disturbed() {
 	c.mu.Lock()

@@ -75,7 +75,8 @@ func (o options) chosen() []fault {
 	})
 }
 
-// wreck makes faults happen until ctx ends, and returns when their effects are over.
+// wreck makes faults happen until ctx ends, and returns when their effects are over. If there are kills, nothing else
+// happens before one has hit a run: a campaign without a kill proves nothing.
 func (c *campaign) wreck(ctx context.Context) {
 	var under sync.WaitGroup
 	defer under.Wait()
@@ -87,6 +88,9 @@ func (c *campaign) wreck(ctx context.Context) {
 	}
 	for sleep(ctx, time.Duration((0.3+1.4*c.float())*float64(c.o.Every))) {
 		at := c.n(total)
+		if faults[0].key == "kill" && c.counted("kills") == 0 {
+			at = 0
+		}
 		for _, f := range faults {
 			if at -= f.weight; at >= 0 {
 				continue
